@@ -1,0 +1,121 @@
+"""A model as a tree of named modules, in preorder arrays.
+
+Every reader produces a `Tree`, and everything after it works on integer ids: id 0 is the model itself (the object that
+is handed to the dump tool, path ""), and the ids of a subtree are the contiguous range ``range(i, ends[i])``. Arrays
+instead of linked objects keep a tree of 100,000 modules small and make "all descendants of" a slice.
+
+A node that msprobe can record is *called*; a ModuleList, or a path step of which nothing is known, is not, and only
+lends its name to the paths below it. Limits: a module that is registered under two names is two nodes here, and the
+tree knows nothing of how often a module runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Shape = tuple[int, ...]
+Params = tuple[tuple[str, Shape], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One module as a reader found it; the raw material of a `Tree`.
+
+    ``path`` is the dotted path without the model's own name ("" is the model itself). ``cls`` is the class name, "" where
+    the input does not tell it. ``params`` are the module's own parameters with their shapes, where known.
+    """
+
+    path: str
+    cls: str = ""
+    called: bool = True
+    params: Params = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Modules in preorder; all tuples have one element per node, and node 0 is the root."""
+
+    names: tuple[str, ...]
+    paths: tuple[str, ...]
+    classes: tuple[str, ...]
+    parents: tuple[int, ...]
+    children: tuple[tuple[int, ...], ...]
+    ends: tuple[int, ...]
+    depths: tuple[int, ...]
+    called: tuple[bool, ...]
+    params: tuple[Params, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def id_of(self) -> dict[str, int]:
+        """A new dictionary from path to node id."""
+        return {path: node for node, path in enumerate(self.paths)}
+
+    def is_leaf(self, node: int) -> bool:
+        return not self.children[node]
+
+    def called_count(self) -> int:
+        """How many nodes msprobe can record."""
+        return sum(self.called)
+
+    @staticmethod
+    def build(modules: Iterable[Module]) -> Tree:
+        """The tree of these modules, siblings in the order in which they, or anything below them, first appear.
+
+        Steps of a path that no module stands for become uncalled nodes without a class. Of two modules with one path
+        the later wins, as it does in msprobe's own trie.
+        """
+        names, parents, order = [""], [-1], [[]]
+        facts: list[Module | None] = [None]
+        steps: list[dict[str, int]] = [{}]
+        for module in modules:
+            at = 0
+            for step in module.path.split(".") if module.path else ():
+                below = steps[at].get(step)
+                if below is None:
+                    below = len(names)
+                    steps[at][step] = below
+                    order[at].append(below)
+                    names.append(step)
+                    parents.append(at)
+                    order.append([])
+                    steps.append({})
+                    facts.append(None)
+                at = below
+            facts[at] = module
+        return _in_preorder(names, order, facts)
+
+
+def _in_preorder(names: list[str], order: list[list[int]], facts: list[Module | None]) -> Tree:
+    count = len(names)
+    new_id, sequence, stack = [0] * count, [], [0]
+    while stack:
+        node = stack.pop()
+        new_id[node] = len(sequence)
+        sequence.append(node)
+        stack.extend(reversed(order[node]))
+    parents, depths, paths, ends = [-1] * count, [0] * count, [""] * count, [0] * count
+    children: list[tuple[int, ...]] = [()] * count
+    for here, node in enumerate(sequence):
+        below = tuple(new_id[child] for child in order[node])
+        children[here] = below
+        for child, old in zip(below, order[node], strict=True):
+            parents[child] = here
+            depths[child] = depths[here] + 1
+            paths[child] = f"{paths[here]}.{names[old]}" if here else names[old]
+    for here in range(count - 1, -1, -1):
+        ends[here] = ends[children[here][-1]] if children[here] else here + 1
+    known = [facts[node] for node in sequence]
+    return Tree(
+        names=tuple(names[node] for node in sequence),
+        paths=tuple(paths),
+        classes=tuple(module.cls if module else "" for module in known),
+        parents=tuple(parents),
+        children=tuple(children),
+        ends=tuple(ends),
+        depths=tuple(depths),
+        called=tuple(module is not None and module.called and here > 0 for here, module in enumerate(known)),
+        params=tuple(module.params if module else () for module in known),
+    )

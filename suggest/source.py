@@ -1,0 +1,41 @@
+"""What a reader returns: the module tree for the matcher, and the entries that msprobe will look up.
+
+msprobe applies a mapping to the entries of dump.json, by *scope*: the path of a module with its class cut out, or an
+API below the scope of the module that called it (`DumpDataItem.full_scope` of mindstudio-probe 26.2.0). An input that
+is no dump (a printed model) gets the entries that its dump would have: one forward call of every called module.
+
+Scopes, and so the paths of the tree, carry the numbers that msprobe uses after renumbering the ``layers`` of every
+``ParallelTransformer`` (see `suggest.entries`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matcher import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of dump.json as msprobe's layer mapping sees it.
+
+    ``name`` is the key in dump.json ``data``; ``scope`` the path steps below TopLayer; ``type`` the name of the mapping
+    section that is consulted at this scope (the class of a module, the name of an API), None where the input does not
+    tell; ``state`` is ``forward``, ``backward`` or ``parameters_grad``.
+    """
+
+    name: str
+    scope: tuple[str, ...]
+    type: str | None
+    state: str = "forward"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One side, read. ``entries`` stand in the order of dump.json; ``notes`` are warnings for the user."""
+
+    label: str
+    kind: str
+    tree: Tree
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...] = ()
