@@ -1,0 +1,69 @@
+"""The trie of scopes on which msprobe applies a mapping (`LayerTrie` of mindstudio-probe 26.2.0), in arrays.
+
+Node 0 is TopLayer. A node's *type* names the mapping section that is consulted there: the class of the LAST entry
+inserted at it, or its own name where no entry stands (a ModuleList, an uncalled wrapper). None means that the input does
+not tell the class: no section can be meant for such a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .source import Entry
+
+TOP_LAYER = "TopLayer"
+
+
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """Parallel tuples by trie node, parents before children; ``entries[i]`` maps a state to entry names in dump order."""
+
+    names: tuple[str, ...]
+    parents: tuple[int, ...]
+    types: tuple[str | None, ...]
+    children: tuple[dict[str, int], ...]
+    entries: tuple[dict[str, list[str]], ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def path(self, node: int) -> str:
+        """The dotted scope of a node without TopLayer; "" for node 0."""
+        steps = []
+        while node:
+            steps.append(self.names[node])
+            node = self.parents[node]
+        return ".".join(reversed(steps))
+
+    def find(self, path: str) -> int | None:
+        """The node at a dotted scope, None where there is none."""
+        node: int | None = 0
+        for step in path.split(".") if path else ():
+            node = self.children[node].get(step) if node is not None else None
+        return node
+
+    @staticmethod
+    def build(entries: Iterable[Entry]) -> Scopes:
+        """The trie of these entries, in the order in which msprobe would insert them."""
+        names: list[str] = [TOP_LAYER]
+        parents = [-1]
+        children: list[dict[str, int]] = [{}]
+        found: list[dict[str, list[str]]] = [{}]
+        kinds: list[str | None] = [TOP_LAYER]
+        for entry in entries:
+            node = 0
+            for step in entry.scope:
+                below = children[node].get(step)
+                if below is None:
+                    below = len(names)
+                    children[node][step] = below
+                    names.append(step)
+                    parents.append(node)
+                    kinds.append(step)
+                    children.append({})
+                    found.append({})
+                node = below
+            found[node].setdefault(entry.state, []).append(entry.name)
+            kinds[node] = entry.type
+        return Scopes(tuple(names), tuple(parents), tuple(kinds), tuple(children), tuple(found))
