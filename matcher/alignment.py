@@ -1,8 +1,8 @@
 """What the matcher answers: pairs of nodes, each with its evidence, and the nodes left alone.
 
 An `Alignment` is one-to-one: no node stands in two pairs. A fused module (one ``linear_qkv`` against three
-projections) has at most one partner in its `Pair`; the whole group is listed in `Pair.group`, or in a `Group` of its own
-where convention gives none of the members the match.
+projections) has at most one partner in its `Pair`; the whole group is listed in `Pair.group`, or in a `Group` of its
+own where convention gives none of the members the match.
 """
 
 from __future__ import annotations

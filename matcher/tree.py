@@ -22,8 +22,8 @@ Params = tuple[tuple[str, Shape], ...]
 class Module:
     """One module as a reader found it; the raw material of a `Tree`.
 
-    ``path`` is the dotted path without the model's own name ("" is the model itself). ``cls`` is the class name, "" where
-    the input does not tell it. ``params`` are the module's own parameters with their shapes, where known.
+    ``path`` is the dotted path without the model's own name ("" is the model itself). ``cls`` is the class name, ""
+    where the input does not tell it. ``params`` are the module's own parameters with their shapes, where known.
     """
 
     path: str
@@ -67,7 +67,7 @@ class Tree:
         Steps of a path that no module stands for become uncalled nodes without a class. Of two modules with one path
         the later wins, as it does in msprobe's own trie.
         """
-        names, parents, order = [""], [-1], [[]]
+    XX
         facts: list[Module | None] = [None]
         steps: list[dict[str, int]] = [{}]
         for module in modules:
@@ -79,7 +79,6 @@ class Tree:
                     steps[at][step] = below
                     order[at].append(below)
                     names.append(step)
-                    parents.append(at)
                     order.append([])
                     steps.append({})
                     facts.append(None)
@@ -90,7 +89,8 @@ class Tree:
 
 def _in_preorder(names: list[str], order: list[list[int]], facts: list[Module | None]) -> Tree:
     count = len(names)
-    new_id, sequence, stack = [0] * count, [], [0]
+    new_id, stack = [0] * count, [0]
+    sequence: list[int] = []
     while stack:
         node = stack.pop()
         new_id[node] = len(sequence)

@@ -1,8 +1,8 @@
 """The trie of scopes on which msprobe applies a mapping (`LayerTrie` of mindstudio-probe 26.2.0), in arrays.
 
 Node 0 is TopLayer. A node's *type* names the mapping section that is consulted there: the class of the LAST entry
-inserted at it, or its own name where no entry stands (a ModuleList, an uncalled wrapper). None means that the input does
-not tell the class: no section can be meant for such a node.
+inserted at it, or its own name where no entry stands (a ModuleList, an uncalled wrapper). None means that the input
+does not tell the class: no section can be meant for such a node.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TOP_LAYER = "TopLayer"
 
 @dataclass(frozen=True, slots=True)
 class Scopes:
-    """Parallel tuples by trie node, parents before children; ``entries[i]`` maps a state to entry names in dump order."""
+    """Parallel tuples by trie node, parents first; ``entries[i]`` maps a state to entry names in dump order."""
 
     names: tuple[str, ...]
     parents: tuple[int, ...]
