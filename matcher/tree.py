@@ -67,7 +67,8 @@ class Tree:
         Steps of a path that no module stands for become uncalled nodes without a class. Of two modules with one path
         the later wins, as it does in msprobe's own trie.
         """
-    XX
+        names = [""]
+        order: list[list[int]] = [[]]
         facts: list[Module | None] = [None]
         steps: list[dict[str, int]] = [{}]
         for module in modules:
