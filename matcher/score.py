@@ -1,0 +1,146 @@
+"""How well two modules fit, leaving their surroundings aside: the value of a pair in log odds.
+
+A value above zero says that the pair is more likely right than wrong, so that staying unmatched is worth zero and a sum
+of values is the log likelihood of an alignment. Each part of the evidence adds its share (naive Bayes); the weights are
+in `Weights`, each with its reason. Limits: parts are not independent (a class name often repeats the module's name), so
+values are calibrated afterwards (`matcher.confidence`) rather than read as probabilities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .lexicon import KIN
+from .names import likeness
+from .traits import Roles, Trait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """Log odds per unit of evidence."""
+
+    bias: float = -0.2  # an arbitrary pair of plausible neighbours is slightly more likely wrong than right
+    name: float = 4.0  # equal role or name against nothing in common
+    name_middle: float = 0.42  # the likeness at which a name says nothing
+    genus_equal: float = 0.7
+    genus_clash: float = -3.0
+    shape_equal: float = 1.4
+    shape_clash: float = -2.4
+    shape_compatible: float = -0.2
+    one_sided_params: float = -0.8
+    cls: float = 0.6
+    placeholder: float = -6.0  # an identity stands in for what is absent
+    inner: float = 0.35  # share of the value that the name of a wrapper counts, beside what is in it
+    leaf_against_inner: float = -1.6
+    order: float = 0.8  # cost of being first of its genus here and last there
+
+
+_COMPATIBLE = frozenset(
+    frozenset(pair)
+    for pair in (
+        ("linear", "matrix"),
+        ("embedding", "matrix"),
+        ("router", "linear"),
+        ("router", "matrix"),
+        ("router", "moe"),
+        ("linear", "convolution"),
+        ("moe", "mlp"),
+        ("experts", "list"),
+        ("experts", "mlp"),
+        ("layer", "mlp"),
+        ("layer", "attention"),
+        ("layer", "list"),
+        ("layer", "model"),
+        ("model", "list"),
+        ("model", "embedding"),
+        ("mlp", "list"),
+        ("embedding", "convolution"),
+        ("embedding", "layer"),
+        ("embedding", "rotary"),
+        ("embedding", "list"),
+        ("linear", "layer"),
+        ("mlp", "linear"),
+        ("router", "layer"),
+        ("layer", "convolution"),
+        ("linear", "model"),
+        ("mlp", "model"),
+        ("list", "convolution"),
+        ("pool", "linear"),
+        ("pool", "layer"),
+        ("pool", "model"),
+        ("pool", "list"),
+        ("attention", "list"),
+        ("attention", "linear"),
+        ("embedding", "model"),
+        ("embedding", "linear"),
+    )
+)
+
+
+def role_likeness(one: Roles, other: Roles) -> float | None:
+    """Agreement of two weighted sets of roles in [0, 1]; None where a side has none."""
+    if not one or not other:
+        return None
+    best = 0.0
+    for left, left_weight in one:
+        for right, right_weight in other:
+            best = max(best, left_weight * right_weight * _kin(left, right))
+    return best
+
+
+def _kin(left: str, right: str) -> float:
+    if left == right:
+        return 1.0
+    if "@" in left or "@" in right:
+        left, _, mine = left.partition("@")
+        right, _, theirs = right.partition("@")
+        return _kin(left, right) if mine == theirs else 0.0
+    known = KIN.get(frozenset((left, right)))
+    if known is not None:
+        return known
+    if left.startswith("norm.") and right.startswith("norm."):
+        here, there = left.split("."), right.split(".")
+        if here[1] == there[1]:
+            return 0.45 if len(here) == len(there) else 0.95
+        if (
+            {here[1], there[1]} == {"attn", "mlp"}
+            and "post" in (here[-1], there[-1])
+            and "pre" in (here[-1], there[-1])
+        ):
+            return 0.3
+        return 0.15
+    return 0.0
+
+
+def name_likeness(left: str, right: str, one: Trait, other: Trait) -> float:
+    """Roles where both are known, words and letters else, in [0, 1]."""
+    spelled = 0.45 if left.isdigit() and right.isdigit() else likeness(left, right)
+    roles = role_likeness(one.roles, other.roles)
+    if roles is None:
+        return spelled
+    return max(roles, 0.6 if spelled == 1.0 else 0.35 * spelled)
+
+
+def genus_value(one: str, other: str, weights: Weights) -> float:
+    """Equal, compatible or unknown, or contradicting genera, in log odds."""
+    if one == other:
+        return weights.genus_equal if one else 0.0
+    if "identity" in (one, other):
+        return weights.placeholder
+    if not one or not other or frozenset((one, other)) in _COMPATIBLE:
+        return 0.0
+    return weights.genus_clash
+
+
+def shape_relation(one: tuple[int, ...], other: tuple[int, ...]) -> str:
+    """``equal`` (up to transposition), ``compatible`` (padded, split or fused along one axis) or ``clash``."""
+    if sorted(one) == sorted(other):
+        return "equal"
+    if len(one) == len(other) == 2:
+        for a, b in ((one, other), (one, other[::-1])):
+            for same, free in ((0, 1), (1, 0)):
+                if a[same] == b[same]:
+                    low, high = sorted((a[free], b[free]))
+                    if high % low == 0 and high // low <= 4 or high - low <= 0.02 * high or low * 1.1 < high <= low * 2:
+                        return "compatible"
+    return "clash"

@@ -1,0 +1,55 @@
+"""Align two numbered lists (``layers.0 ... layers.27``) element by element, keeping their order.
+
+Order is what tells equal layers apart, so this is global sequence alignment (Needleman and Wunsch, 1970) with free
+gaps: dense, MoE and MTP layers of one list find their like. Ties go to equal positions. A list that runs the other way
+round (a reversed ``up`` path) is worth more unordered; then the assignment without order is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .assign import Links, assign
+
+_TIE = 1e-4  # preference for equal positions: far below any evidence, far above rounding
+_WORTH_CROSSING = 1.0  # log odds that an alignment out of order must gain to be believed
+
+
+def align_sequences(
+    rows: Sequence[int], columns: Sequence[int], value: Callable[[int, int], float]
+) -> tuple[float, Links]:
+    """Total value and links (by row) of the best order-preserving alignment of two lists of nodes."""
+    values = [[value(a, b) for b in columns] for a in rows]
+    if len(rows) == len(columns):
+        flat = values[0][0]
+        if flat > 0 and all(entry == flat for line in values for entry in line):
+            return flat * len(rows), tuple(zip(rows, columns, strict=True))
+    ordered, links = _needleman_wunsch(values)
+    free, free_links = assign(values)
+    if free > ordered + _WORTH_CROSSING:
+        ordered, links = free, free_links
+    return ordered, tuple((rows[row], columns[column]) for row, column in links)
+
+
+def _needleman_wunsch(values: list[list[float]]) -> tuple[float, Links]:
+    height, width = len(values), len(values[0])
+    best = [[0.0] * (width + 1) for _ in range(height + 1)]
+    for row in range(height - 1, -1, -1):
+        line, below = best[row], best[row + 1]
+        for column in range(width - 1, -1, -1):
+            gain = values[row][column]
+            taken = gain + below[column + 1] + (_TIE if row == column else 0.0) if gain > 0 else -1.0
+            line[column] = max(taken, below[column], line[column + 1])
+    links, row, column, total = [], 0, 0, 0.0
+    while row < height and column < width:
+        gain = values[row][column]
+        taken = gain + best[row + 1][column + 1] + (_TIE if row == column else 0.0) if gain > 0 else -1.0
+        if taken >= best[row][column] and gain > 0:
+            links.append((row, column))
+            total += gain
+            row, column = row + 1, column + 1
+        elif best[row + 1][column] >= best[row][column + 1]:
+            row += 1
+        else:
+            column += 1
+    return total, tuple(links)
