@@ -14,11 +14,13 @@ from dataclasses import dataclass
 
 from .assign import Links, assign
 from .fold import Folded
-from .score import Weights, genus_value, name_likeness, shape_relation
+from .score import Weights, class_likeness, genus_value, name_likeness, shape_relation
 from .sequence import align_sequences
 
 _LONG_LIST = 12  # longer lists of numbered children are never dissolved: their elements only make sense in order
+_RANKED = dict.fromkeys(("linear", "embedding", "router"), "matrix")  # genera that unknown names cannot tell apart
 _EPSILON = 1e-6
+_DEEPEST_CHAIN = 4  # levels that are dissolved at one go; deeper chains take several goes
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +33,14 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True)
-class Frontier:
-    """Nodes of one side that stand for assignment, with their position among those of the same genus in [0, 1]."""
+class Move:
+    """A level dissolved: nodes to replace on either side (-1: none), what replaces them, and the most it can gain."""
 
-    nodes: tuple[int, ...]
-    ranks: tuple[float, ...]
+    bound: float
+    left: int
+    left_by: tuple[int, ...]
+    right: int
+    right_by: tuple[int, ...]
 
 
 class Aligner:
@@ -82,19 +87,24 @@ class Aligner:
         one, other = self.left.traits[a], self.right.traits[b]
         name = w.name * (name_likeness(left.names[a], right.names[b], one, other) - w.name_middle)
         genus = genus_value(one.genus, other.genus, w)
-        cls = w.cls * (left.classes[a] == right.classes[b] and bool(left.classes[a]))
-        leaves = left.is_leaf(a) + right.is_leaf(b)
-        if leaves == 0 and not one.shape and not other.shape:
-            return w.inner * (name + genus + cls)
+        cls = w.cls * class_likeness(left.classes[a], right.classes[b])
+        if not one.solid and not other.solid:
+            unlike = w.called_clash if left.called[a] != right.called[b] else 0.0
+            holders = self._holds_parameters(self.left, a) and self._holds_parameters(self.right, b)
+            return (1.0 if holders else w.inner) * (name + genus + cls) + unlike
         shape = 0.0
         if one.shape and other.shape:
             relation = shape_relation(one.shape, other.shape)
             shape = {"equal": w.shape_equal, "compatible": w.shape_compatible, "clash": w.shape_clash}[relation]
         elif one.shape or other.shape:
             shape = w.one_sided_params
-        inner = one if not left.is_leaf(a) else other
-        lone = w.leaf_against_inner if leaves == 1 and not inner.shape else 0.0
+        lone = 0.0 if one.solid and other.solid else w.leaf_against_inner
         return w.bias + name + genus + cls + shape + lone
+
+    @staticmethod
+    def _holds_parameters(side: Folded, node: int) -> bool:
+        """Whether the children are bare parameters, as in a list of keys: then the node is the module that counts."""
+        return any(side.traits[child].genus == "parameter" for child in side.tree.children[node])
 
     def _solve(self, one: int, other: int) -> Solution:
         a, b = self.left.first[one], self.right.first[other]
@@ -110,65 +120,74 @@ class Aligner:
         rows, columns = self.left.tree.children[a], self.right.tree.children[b]
         if self._numbered(self.left, rows) and self._numbered(self.right, columns):
             return align_sequences(rows, columns, self.value)
-        return self._search(rows, columns)
+        return self.search(rows, columns)
 
     @staticmethod
     def _numbered(side: Folded, nodes: tuple[int, ...]) -> bool:
         return len(nodes) > 1 and all(side.tree.names[node].isdigit() for node in nodes)
 
-    def _search(self, rows: tuple[int, ...], columns: tuple[int, ...]) -> tuple[float, Links]:
-        left, right = self._frontier(self.left, rows), self._frontier(self.right, columns)
+    def search(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[float, Links]:
+        """The best assignment between two forests, levels dissolved where that gains; total value and links."""
         total, links, worth = self._assign(left, right)
         while True:
-            best: tuple[float, Links, dict[int, float], Frontier, Frontier] | None = None
-            for bound, new_left, new_right in self._moves(left, right, links, worth):
-                if bound + total <= (best[0] if best else total) + _EPSILON:
+            best: tuple[float, Links, dict[int, float], tuple[int, ...], tuple[int, ...]] | None = None
+            gain = _EPSILON
+            for move in self._moves(left, right, links, worth):
+                if move.bound <= gain:
                     break
+                new_left = _replaced(left, move.left, move.left_by)
+                new_right = _replaced(right, move.right, move.right_by)
                 found, new_links, new_worth = self._assign(new_left, new_right)
-                if found > (best[0] if best else total) + _EPSILON:
+                if found > total + gain:
+                    gain = found - total
                     best = (found, new_links, new_worth, new_left, new_right)
             if best is None:
                 return total, links
             total, links, worth, left, right = best
 
     def _moves(
-        self, left: Frontier, right: Frontier, links: Links, worth: dict[int, float]
-    ) -> list[tuple[float, Frontier, Frontier]]:
-        """Frontiers with a level dissolved, each with an upper bound of what it gains, best bound first."""
-        moves: list[tuple[float, Frontier, Frontier]] = []
-        partner_worth = {b: worth[a] for a, b in links}
+        self, left: tuple[int, ...], right: tuple[int, ...], links: Links, worth: dict[int, float]
+    ) -> list[Move]:
+        """Levels to dissolve, best bound first."""
+        moves: list[Move] = []
+        reach_left: dict[int, float] = {}
+        reach_right: dict[int, float] = {}
+
+        def right_of(a: int) -> float:
+            known = reach_left.get(a)
+            if known is None:
+                known = reach_left[a] = max(0.0, *(self.value(a, b) for b in right), 0.0)
+            return known
+
+        def left_of(b: int) -> float:
+            known = reach_right.get(b)
+            if known is None:
+                known = reach_right[b] = max(0.0, *(self.value(a, b) for a in left), 0.0)
+            return known
+
         for a, b in links:
             if self._soluble(self.left, a) and self._soluble(self.right, b):
-                new_left, new_right = self._dissolve(self.left, left, a), self._dissolve(self.right, right, b)
-                bound = self._reach(self.left.tree.children[a], new_right.nodes)
-                rest = tuple(node for node in left.nodes if node != a)
-                bound += sum(max(0.0, *(self.value(u, v) for u in rest), 0.0) for v in self.right.tree.children[b])
-                moves.append((bound - worth[a], new_left, new_right))
-        for a in left.nodes:
-            for new, added in self._chain(self.left, left, a):
-                moves.append((self._reach(added, right.nodes) - worth.get(a, 0.0), new, right))
-        for b in right.nodes:
-            for new, added in self._chain(self.right, right, b):
-                bound = sum(max(0.0, *(self.value(u, v) for u in left.nodes)) for v in added)
-                moves.append((bound - partner_worth.get(b, 0.0), left, new))
-        moves.sort(key=lambda move: -move[0])
+                ours, theirs = self._inside(self.left, a), self._inside(self.right, b)
+                bound = sum(max(right_of(c), *(self.value(c, d) for d in theirs)) for c in ours)
+                bound += sum(map(left_of, theirs))
+                moves.append(Move(bound - worth[a], a, ours, b, theirs))
+        for a in left:
+            for ours in self._chain(self.left, a):
+                moves.append(Move(sum(map(right_of, ours)) - worth.get(a, 0.0), a, ours, -1, ()))
+        taken = {b: worth[a] for a, b in links}
+        for b in right:
+            for theirs in self._chain(self.right, b):
+                moves.append(Move(sum(map(left_of, theirs)) - taken.get(b, 0.0), -1, (), b, theirs))
+        moves.sort(key=lambda move: -move.bound)
         return moves
 
-    def _reach(self, rows: tuple[int, ...], columns: tuple[int, ...]) -> float:
-        """The most that these rows could be worth, each with its best column."""
-        return sum(max(0.0, *(self.value(u, v) for v in columns), 0.0) for u in rows)
-
-    def _chain(self, side: Folded, frontier: Frontier, node: int) -> list[tuple[Frontier, tuple[int, ...]]]:
-        """The frontier with this node dissolved, then its largest child too, and so on down; with the nodes added."""
-        found: list[tuple[Frontier, tuple[int, ...]]] = []
-        added: tuple[int, ...] = (node,)
-        tree = side.tree
-        while self._soluble(side, node) and len(found) < 4:
-            frontier = self._dissolve(side, frontier, node)
-            at = added.index(node)
-            bare = (-1 - node,) if side.traits[node].shape else ()
-            added = added[:at] + bare + tree.children[node] + added[at + 1 :]
-            found.append((frontier, added))
+    def _chain(self, side: Folded, node: int) -> list[tuple[int, ...]]:
+        """What stands in the place of a node when it is dissolved, then its largest child too, and so on down."""
+        found: list[tuple[int, ...]] = []
+        tree, standing = side.tree, (node,)
+        while self._soluble(side, node) and len(found) < _DEEPEST_CHAIN:
+            standing = _replaced(standing, node, self._inside(side, node))
+            found.append(standing)
             node = max(tree.children[node], key=lambda child: (tree.ends[child] - child, -child))
         return found
 
@@ -177,28 +196,44 @@ class Aligner:
         below = side.tree.children[node] if node >= 0 else ()
         return bool(below) and (len(below) <= _LONG_LIST or not side.tree.names[below[0]].isdigit())
 
-    def _dissolve(self, side: Folded, frontier: Frontier, node: int) -> Frontier:
-        at = frontier.nodes.index(node)
-        bare = (-1 - node,) if side.traits[node].shape else ()
-        return self._frontier(side, frontier.nodes[:at] + bare + side.tree.children[node] + frontier.nodes[at + 1 :])
+    @staticmethod
+    def _inside(side: Folded, node: int) -> tuple[int, ...]:
+        """The children of a node, and the node itself without them if it has parameters of its own."""
+        below = side.tree.children[node]
+        return (-1 - node, *below) if side.traits[node].solid else below
 
     @staticmethod
-    def _frontier(side: Folded, nodes: tuple[int, ...]) -> Frontier:
+    def _places(side: Folded, nodes: tuple[int, ...]) -> tuple[list[tuple[str, float]], dict[str, int]]:
+        """Genus and position (0 first to 1 last) of every node among those of its genus; and the size of each genus."""
         members: dict[str, int] = {}
+        genera = [_RANKED.get(genus, genus) for genus in (side.traits[max(node, -1 - node)].genus for node in nodes)]
         ranks = []
-        for node in nodes:
-            genus = side.traits[max(node, -1 - node)].genus
+        for genus in genera:
             ranks.append(members.get(genus, 0))
             members[genus] = ranks[-1] + 1
-        spans = [max(members[side.traits[max(node, -1 - node)].genus] - 1, 1) for node in nodes]
-        return Frontier(nodes, tuple(rank / span for rank, span in zip(ranks, spans, strict=True)))
+        spans = (max(members[genus] - 1, 1) for genus in genera)
+        places = [(genus, rank / span) for genus, rank, span in zip(genera, ranks, spans, strict=True)]
+        return places, members
 
-    def _assign(self, left: Frontier, right: Frontier) -> tuple[float, Links, dict[int, float]]:
-        order = self.weights.order
+    def _assign(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[float, Links, dict[int, float]]:
+        here, ours = self._places(self.left, left)
+        there, theirs = self._places(self.right, right)
+        lone = {genus for genus, count in ours.items() if genus and count == 1 and theirs.get(genus) == 1}
+        order, only = self.weights.order, self.weights.only
         values = [
-            [self.value(a, b) - order * abs(here - there) for b, there in zip(right.nodes, right.ranks, strict=True)]
-            for a, here in zip(left.nodes, left.ranks, strict=True)
+            [
+                self.value(a, b) - order * abs(rank - other) + (only if genus == kin and genus in lone else 0.0)
+                for b, (kin, other) in zip(right, there, strict=True)
+            ]
+            for a, (genus, rank) in zip(left, here, strict=True)
         ]
         total, found = assign(values)
-        links = tuple((left.nodes[row], right.nodes[column]) for row, column in found)
-        return total, links, {left.nodes[row]: values[row][column] for row, column in found}
+        links = tuple((left[row], right[column]) for row, column in found)
+        return total, links, {left[row]: values[row][column] for row, column in found}
+
+
+def _replaced(nodes: tuple[int, ...], node: int, by: tuple[int, ...]) -> tuple[int, ...]:
+    if not by:
+        return nodes
+    at = nodes.index(node)
+    return nodes[:at] + by + nodes[at + 1 :]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .assign import assign
 from .forest import Aligner
+from .traits import PARAMETRIC
 
 _LEFTOVER = 1.2  # log odds that a pair out of place must be worth: there are many more such pairs than good ones
 _MOST = 400_000  # pairs of kinds to look at; beyond, what is left over is not worth the time
@@ -47,7 +48,7 @@ def pair_leftovers(aligner: Aligner, links: dict[int, int]) -> list[tuple[int, i
             if (
                 value
                 and (home[i] is None) != (away[j] is None)
-                and not (_has_params(aligner.left.tree, a) and _has_params(aligner.right.tree, b))
+                and not (_has_params(aligner.left, a) and _has_params(aligner.right, b))
             ):
                 value = 0.0
             if value:
@@ -58,8 +59,8 @@ def pair_leftovers(aligner: Aligner, links: dict[int, int]) -> list[tuple[int, i
     return [(rows[i], columns[j]) for i, j in found]
 
 
-def _has_params(tree, node):
-    return any(tree.params[n] for n in range(node, tree.ends[node]))
+def _has_params(side, node):
+    return any(side.traits[n].genus in PARAMETRIC or side.traits[n].shape for n in range(node, side.tree.ends[node]))
 
 
 def _loose(tree, matched) -> list[int]:

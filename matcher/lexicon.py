@@ -57,7 +57,8 @@ ROLE_NAMES: dict[str, str] = {
     "mlp": "mlp feed_forward ffn ff feedforward block_sparse_moe moe dense_relu_dense mlp_block sparse_moe feed_forward_net",
     "layers": "layers h blocks layer resblocks block trf_blocks encoder_layers resnets transformer_layers stages blk "
     "layer_list",
-    "model": "model transformer backbone decoder encoder gpt_neox bert language_model text_model text_decoder base_model",
+    "stack": "decoder encoder transformer trunk body",
+    "model": "model transformer backbone gpt_neox bert language_model text_model text_decoder base_model",
     "vision": "visual vision_model image_encoder vision_tower vision_encoder vit img_encoder",
     "text": "language_model text_model text_decoder model text_encoder llm transformer",
     "merger": "merger projector multi_modal_projector mm_projector connector aligner",
@@ -108,6 +109,7 @@ KIN: dict[frozenset[str], float] = {
     frozenset({"mlp", "moe.shared"}): 0.3,
     frozenset({"vision", "model"}): 0.2,
     frozenset({"text", "model"}): 0.8,
+    frozenset({"stack", "model"}): 0.5,
     frozenset({"norm.q", "norm.q_down"}): 0.9,
     frozenset({"down", "shortcut"}): 0.5,
     frozenset({"attn.q_up", "attn.q"}): 0.4,

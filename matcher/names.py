@@ -12,6 +12,9 @@ from functools import lru_cache
 
 from rapidfuzz.distance import Indel
 
+from .lexicon import NORM_NAMES, ROLE_NAMES
+
+_PART = re.compile(r"[A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 _LONG = {
@@ -75,8 +78,18 @@ _LONG = {
 
 @lru_cache(maxsize=1 << 16)
 def words(identifier: str) -> tuple[str, ...]:
-    """The words of an identifier, lower case, abbreviations undone; numbers are words of their own."""
-    found = (word.lower() for word in _WORD.findall(identifier))
+    """The words of an identifier, lower case, abbreviations undone; numbers are words of their own.
+
+    A lone letter between digits (``w1``, ``4h``, ``x3y``) is no word: such a part stays whole.
+    """
+    found: list[str] = []
+    for part in _PART.findall(identifier):
+        split = _WORD.findall(part)
+        digits = any(word.isdigit() for word in split)
+        if digits and any(len(word) == 1 and word.isalpha() and word not in "dD" for word in split):
+            found.append(part.lower())
+        else:
+            found.extend(word.lower() for word in split)
     return tuple(_LONG.get(word, word) for word in found)
 
 
@@ -109,3 +122,16 @@ _FILLER = frozenset({"linear", "projection", "layer", "module", "model", "weight
 def _weight(word: str) -> float:
     """Words that most names carry say little."""
     return 0.35 if word in _FILLER else 1.0
+
+
+@lru_cache(maxsize=1 << 16)
+def is_known(identifier: str) -> bool:
+    """Whether any word of the identifier belongs to the field's vocabulary; a name that does not says nothing."""
+    return any(word in _vocabulary() for word in words(identifier) if not word.isdigit())
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> frozenset[str]:
+    names = " ".join((*ROLE_NAMES.values(), *NORM_NAMES.values())).split()
+    found = {word for name in names for word in words(name) if not word.isdigit()}
+    return frozenset(found | set(_LONG) | set(_LONG.values()))

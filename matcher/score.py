@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .lexicon import KIN
-from .names import likeness
+from .names import is_known, likeness
 from .traits import Roles, Trait
 
 
@@ -28,10 +28,12 @@ class Weights:
     shape_clash: float = -2.4
     shape_compatible: float = -0.2
     one_sided_params: float = -0.8
+    called_clash: float = -0.8  # a list is no module: msprobe could not match the pair
     cls: float = 0.6
     placeholder: float = -6.0  # an identity stands in for what is absent
     inner: float = 0.35  # share of the value that the name of a wrapper counts, beside what is in it
     leaf_against_inner: float = -1.6
+    only: float = 0.5  # the only ones of their genus here and there
     order: float = 0.8  # cost of being first of its genus here and last there
 
 
@@ -77,6 +79,9 @@ _COMPATIBLE = frozenset(
 )
 
 
+_NUMBERED = 0.42  # a number says nothing: the middle of the scale
+
+
 def role_likeness(one: Roles, other: Roles) -> float | None:
     """Agreement of two weighted sets of roles in [0, 1]; None where a side has none."""
     if not one or not other:
@@ -114,11 +119,17 @@ def _kin(left: str, right: str) -> float:
 
 def name_likeness(left: str, right: str, one: Trait, other: Trait) -> float:
     """Roles where both are known, words and letters else, in [0, 1]."""
-    spelled = 0.45 if left.isdigit() and right.isdigit() else likeness(left, right)
+    spelled = _NUMBERED if left.isdigit() or right.isdigit() else likeness(left, right)
     roles = role_likeness(one.roles, other.roles)
     if roles is None:
-        return spelled
+        dumb = not (one.roles or is_known(left)) or not (other.roles or is_known(right))
+        return max(spelled, _NUMBERED - 0.1) if dumb else spelled
     return max(roles, 0.6 if spelled == 1.0 else 0.35 * spelled)
+
+
+def class_likeness(one: str, other: str) -> float:
+    """How alike two class names are, in [-0.3, 0.7]; 0 where a side has none."""
+    return likeness(one, other) - 0.3 if one and other else 0.0
 
 
 def genus_value(one: str, other: str, weights: Weights) -> float:

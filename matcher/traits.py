@@ -45,6 +45,8 @@ _GENUS_WORDS: tuple[tuple[str, frozenset[str]], ...] = (
 _LISTS = frozenset(
     {"ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "CellList", "CellDict", "list", "tuple"}
 )
+_SMALL = 9  # a module with more nodes than this is a block, whatever its class is called
+PARAMETRIC = frozenset({"norm", "linear", "matrix", "convolution", "embedding", "router"})
 _NORM_ROLES = {name: key for key, names in NORM_NAMES.items() for name in names.split()}
 _PLAIN_NORMS = frozenset(
     {"norm", "layer_norm", "layernorm", "ln", "rms_norm", "rmsnorm", "group_norm", "normalization"}
@@ -65,11 +67,16 @@ _ROLES = _roles_by_name()
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """Genus, weighted roles, and the largest parameter's shape without ones ((), if unknown or a scalar)."""
+    """Genus, weighted roles, and the largest parameter's shape without ones ((), if unknown or a scalar).
+
+    A *solid* module computes something itself: a leaf, or one that has parameters, or looks as if it had, beside what
+    stands below it (a MindFormers ``Linear`` that holds its activation).
+    """
 
     genus: str
     roles: Roles
     shape: tuple[int, ...]
+    solid: bool
 
 
 def traits_of(tree: Tree) -> tuple[Trait, ...]:
@@ -88,13 +95,23 @@ def traits_of(tree: Tree) -> tuple[Trait, ...]:
         context = _steps(tree, node)
         around = siblings[parent] if parent >= 0 else frozenset()
         rank = _rank_among_linears(tree, genera, node) if tree.names[node].isdigit() else (0, 0)
-        key = (context, genera[node], around, tree.params[node], rank)
+        solid = tree.is_leaf(node) or bool(tree.params[node]) or _is_solid(tree, genera, node)
+        key = (context, genera[node], around, tree.params[node], rank, solid)
         trait = cache.get(key)
         if trait is None:
-            trait = Trait(genera[node], _roles(context, genera[node], around, rank), main_shape(tree.params[node]))
+            roles = _roles(context, genera[node], around, rank)
+            trait = Trait(genera[node], roles, main_shape(tree.params[node]), solid)
             cache[key] = trait
         found.append(trait)
     return tuple(found)
+
+
+def _is_solid(tree: Tree, genera: list[str], node: int) -> bool:
+    """Whether an inner module without known parameters is of a kind that has them, and nothing below it is."""
+    if genera[node] not in PARAMETRIC or tree.ends[node] - node >= _SMALL:
+        return False
+    below = {genera[inner] for inner in range(node + 1, tree.ends[node])} & PARAMETRIC
+    return not below or (below == {"norm"} and genera[node] != "norm")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -206,7 +223,7 @@ def _in_context(found: tuple[str, ...], outer: tuple[str, ...], genus: str, arou
 
 def _fits(role: str, genus: str) -> bool:
     """Whether a module of this genus can play the role at all."""
-    if role in ("attn", "attn.cross", "mlp", "layers", "model", "vision", "text", "moe.experts"):
+    if role in ("attn", "attn.cross", "mlp", "layers", "stack", "model", "vision", "text", "moe.experts"):
         return genus not in ("linear", "matrix", "embedding", "convolution")
     if role.startswith("embed."):
         return genus not in ("linear", "attention", "mlp", "rotary")
