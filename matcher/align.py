@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from .assign import Links
 from .alignment import Alignment, Pair
 from .chunks import is_chunked, merged
 from .confidence import Calibration, judge
@@ -46,8 +47,8 @@ def _pairs(npu: Tree, bench: Tree, weights: Weights) -> tuple[Pair, ...]:
     left, right = fold(npu, traits_of(npu)), fold(bench, traits_of(bench))
     aligner = Aligner(left, right, weights)
     links: dict[int, int] = {}
-    _, top = aligner._align_below(0, 0)
-    _expand(aligner, 0, 0, top, links)
+    _, top = aligner.align_below(0, 0)
+    _expand(aligner, top, links)
     moved: dict[int, int] = {}
     for _ in range(3):
         more = pair_leftovers(aligner, links | moved)
@@ -58,20 +59,15 @@ def _pairs(npu: Tree, bench: Tree, weights: Weights) -> tuple[Pair, ...]:
             if a in links or a in moved or b in back:
                 continue
             moved[a] = b
-            _expand(aligner, a, b, aligner.solve(left.kind[a], right.kind[b]).links, moved)
+            _expand(aligner, aligner.links(a, b), moved)
             back = set(links.values()) | set(moved.values())
     return judge(aligner, complete(aligner, links, moved), Calibration())
 
 
-def _expand(aligner, a0, b0, found, links):
-    left, right = aligner.left, aligner.right
-    stack = [(a0, b0, found)]
+def _expand(aligner: Aligner, found: Links, links: dict[int, int]) -> None:
+    stack = [found]
     while stack:
-        a0, b0, found = stack.pop()
-        first_a, first_b = left.first[left.kind[a0]], right.first[right.kind[b0]]
-        for a, b in found:
-            bare = a < 0 or b < 0
-            x, y = max(a, -1 - a) - first_a + a0, max(b, -1 - b) - first_b + b0
-            links[x] = y
-            if not bare:
-                stack.append((x, y, aligner.solve(left.kind[x], right.kind[y]).links))
+        for a, b in stack.pop():
+            links[max(a, -1 - a)] = max(b, -1 - b)
+            if a >= 0 and b >= 0:
+                stack.append(aligner.links(a, b))

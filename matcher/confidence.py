@@ -36,7 +36,7 @@ def judge(aligner: Aligner, links: dict[int, int], calibration: Calibration) -> 
     )
     pairs = []
     for a, b in sorted(links.items()):
-        own = aligner.own(aligner.left.kind[a], aligner.right.kind[b])
+        own = aligner.own(a, b)
         runner, second = _runner_up(aligner, a, b)
         shared = _agreement(aligner, a, b, matched_left, matched_right)
         home = _nearest_matched(left.parents, a, links)
@@ -85,7 +85,7 @@ def _runner_up(aligner: Aligner, a: int, b: int) -> tuple[int | None, float]:
     best, value = None, -3.0
     for other in near:
         if other != b and tree.called[other] == tree.called[b] and not tree.names[other].isdigit():
-            found = aligner.own(aligner.left.kind[a], aligner.right.kind[other])
+            found = aligner.own(a, other)
             if found > value:
                 best, value = other, found
     return best, value

@@ -2,10 +2,13 @@
 
 The value of a pair of kinds is its own value (`matcher.score`) plus the best assignment of what is below. A level that
 only one side has is *dissolved*: its node is left alone and its children stand in its place. Which levels to dissolve
-is found by local search (one on either side, or a matched pair at once) as long as the total grows. This is unordered
-tree alignment with deletions (Jiang, Wang and Zhang, 1995), which is NP-hard for unbounded degree; the search is a
-heuristic that looks two levels ahead. Ancestors of matched nodes are never matched across: what moves out of its
-parent's image is left to `matcher.leftover`.
+is found by local search (one on either side, a matched pair at once, or a chain of wrappers) as long as the total
+grows; an upper bound of the gain orders the search and cuts most of it off. This is unordered tree alignment (Jiang,
+Wang and Zhang, 1995), which is NP-hard for unbounded degree, so the search is a heuristic. Ancestors of matched nodes
+are never matched across: what moves out of its parent's image is left to `matcher.leftover`.
+
+A node number ``-1 - node`` stands for a node without what is below it: a module that computes something itself and
+holds others (``word_embeddings`` with a norm inside) can be dissolved and still find a partner.
 """
 
 from __future__ import annotations
@@ -14,13 +17,14 @@ from dataclasses import dataclass
 
 from .assign import Links, assign
 from .fold import Folded
-from .score import Weights, class_likeness, genus_value, name_likeness, shape_relation
+from .score import PairScorer, Weights
 from .sequence import align_sequences
 
 _LONG_LIST = 12  # longer lists of numbered children are never dissolved: their elements only make sense in order
-_RANKED = dict.fromkeys(("linear", "embedding", "router"), "matrix")  # genera that unknown names cannot tell apart
-_EPSILON = 1e-6
 _DEEPEST_CHAIN = 4  # levels that are dissolved at one go; deeper chains take several goes
+_EPSILON = 1e-6
+_RANKED = dict.fromkeys(("linear", "embedding", "router"), "matrix")  # genera that unknown names cannot tell apart
+_DEEP = 200  # from this depth on, values are computed bottom-up so that recursion stays shallow
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +32,12 @@ class Solution:
     """Value of a pair of kinds, and links between nodes below their first instances."""
 
     value: float
-    own: float
     links: Links
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A level dissolved: nodes to replace on either side (-1: none), what replaces them, and the most it can gain."""
+    """A level dissolved: nodes to replace on either side (none if nothing replaces them), and the most it can gain."""
 
     bound: float
     left: int
@@ -44,90 +47,84 @@ class Move:
 
 
 class Aligner:
-    """Memoised values of pairs of kinds; not frozen because the memo grows."""
+    """Values of pairs of kinds, each computed once; not frozen because its memory grows."""
 
-    __slots__ = ("left", "memo", "owns", "right", "weights")
+    __slots__ = ("_solutions", "_values", "left", "right", "scorer", "weights")
 
     def __init__(self, left: Folded, right: Folded, weights: Weights) -> None:
         self.left = left
         self.right = right
         self.weights = weights
-        self.memo: dict[tuple[int, int], Solution] = {}
-        self.owns: dict[tuple[int, int], float] = {}
+        self.scorer = PairScorer(left, right, weights)
+        self._solutions: dict[tuple[int, int], Solution] = {}
+        self._values: dict[int, dict[int, float]] = {}
+        if max(left.tree.depths) > _DEEP < max(right.tree.depths):
+            for one in range(len(left)):
+                for other in range(len(right)):
+                    self.solve(one, other)
+
+    def own(self, a: int, b: int) -> float:
+        """The value of pairing two nodes, leaving aside what is below them."""
+        return self.scorer.own(self.left.kind[a], self.right.kind[b])
+
+    def value(self, a: int, b: int) -> float:
+        """The value of pairing two nodes, everything below them included."""
+        return self._row(self._key(self.left, a), (self._key(self.right, b),))[0]
+
+    def links(self, a: int, b: int) -> Links:
+        """The links at the next level below two nodes, between nodes below these very two."""
+        one, other = self.left.kind[a], self.right.kind[b]
+        up, over = a - self.left.first[one], b - self.right.first[other]
+        return tuple(
+            (x + up if x >= 0 else x - up, y + over if y >= 0 else y - over) for x, y in self.solve(one, other).links
+        )
 
     def solve(self, one: int, other: int) -> Solution:
         """The best alignment of two kinds."""
-        known = self.memo.get((one, other))
+        known = self._solutions.get((one, other))
         if known is None:
-            known = self.memo[one, other] = self._solve(one, other)
+            known = self._solutions[one, other] = self._solve(one, other)
         return known
-
-    def value(self, a: int, b: int) -> float:
-        """The value of pairing two nodes; ``-1 - node`` stands for a node without what is below it."""
-        if a < 0 or b < 0:
-            return self._bare(a if a >= 0 else -1 - a, b if b >= 0 else -1 - b)
-        return self.solve(self.left.kind[a], self.right.kind[b]).value
-
-    def _bare(self, a: int, b: int) -> float:
-        """The value of a pair of which at least one node has parameters of its own beside the modules below it."""
-        holds = all(
-            side.traits[node].shape or side.tree.is_leaf(node) for side, node in ((self.left, a), (self.right, b))
-        )
-        return self.own(self.left.kind[a], self.right.kind[b]) if holds else -1.0
-
-    def own(self, one: int, other: int) -> float:
-        """The value of a pair of kinds without what is below them."""
-        known = self.owns.get((one, other))
-        if known is None:
-            known = self.owns[one, other] = self._own(self.left.first[one], self.right.first[other])
-        return known
-
-    def _own(self, a: int, b: int) -> float:
-        left, right, w = self.left.tree, self.right.tree, self.weights
-        one, other = self.left.traits[a], self.right.traits[b]
-        name = w.name * (name_likeness(left.names[a], right.names[b], one, other) - w.name_middle)
-        genus = genus_value(one.genus, other.genus, w)
-        cls = w.cls * class_likeness(left.classes[a], right.classes[b])
-        if not one.solid and not other.solid:
-            unlike = w.called_clash if left.called[a] != right.called[b] else 0.0
-            holders = self._holds_parameters(self.left, a) and self._holds_parameters(self.right, b)
-            return (1.0 if holders else w.inner) * (name + genus + cls) + unlike
-        shape = 0.0
-        if one.shape and other.shape:
-            relation = shape_relation(one.shape, other.shape)
-            shape = {"equal": w.shape_equal, "compatible": w.shape_compatible, "clash": w.shape_clash}[relation]
-        elif one.shape or other.shape:
-            shape = w.one_sided_params
-        lone = 0.0 if one.solid and other.solid else w.leaf_against_inner
-        return w.bias + name + genus + cls + shape + lone
-
-    @staticmethod
-    def _holds_parameters(side: Folded, node: int) -> bool:
-        """Whether the children are bare parameters, as in a list of keys: then the node is the module that counts."""
-        return any(side.traits[child].genus == "parameter" for child in side.tree.children[node])
 
     def _solve(self, one: int, other: int) -> Solution:
         a, b = self.left.first[one], self.right.first[other]
-        own = self.own(one, other)
-        if self.left.tree.is_leaf(a) or self.right.tree.is_leaf(b):
-            return Solution(own, own, ())
-        if own <= self.weights.inner * (self.weights.genus_clash - 1.0):
-            return Solution(own, own, ())
-        below, links = self._align_below(a, b)
-        return Solution(own + below if links else min(own, 0.0), own, links)
-
-    def _align_below(self, a: int, b: int) -> tuple[float, Links]:
+        own = self.scorer.own(one, other)
         rows, columns = self.left.tree.children[a], self.right.tree.children[b]
-        if self._numbered(self.left, rows) and self._numbered(self.right, columns):
-            return align_sequences(rows, columns, self.value)
-        return self.search(rows, columns)
+        if not rows or not columns or own <= self.scorer.hopeless:
+            return Solution(own, ())
+        below, links = self.align_below(a, b)
+        return Solution(own + below if links else min(own, 0.0), links)
 
-    @staticmethod
-    def _numbered(side: Folded, nodes: tuple[int, ...]) -> bool:
-        return len(nodes) > 1 and all(side.tree.names[node].isdigit() for node in nodes)
+    def align_below(self, a: int, b: int) -> tuple[float, Links]:
+        """The best assignment of what is below two nodes: total value and links."""
+        rows, columns = self.left.tree.children[a], self.right.tree.children[b]
+        if _numbered(self.left, rows) and _numbered(self.right, columns):
+            keys = tuple(self.right.kind[b] for b in columns)
+            values = [self._row(self.left.kind[a], keys) for a in rows]
+            total, found = align_sequences(values)
+            return total, tuple((rows[row], columns[column]) for row, column in found)
+        return self._search(rows, columns)
 
-    def search(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[float, Links]:
-        """The best assignment between two forests, levels dissolved where that gains; total value and links."""
+    def _key(self, side: Folded, node: int) -> int:
+        return side.kind[node] if node >= 0 else -1 - side.kind[-1 - node]
+
+    def _row(self, one: int, others: tuple[int, ...]) -> list[float]:
+        """Values of one kind with several; negative keys are kinds without what is below them."""
+        known = self._values.setdefault(one, {})
+        try:
+            return [known[other] for other in others]
+        except KeyError:
+            for other in others:
+                if other not in known:
+                    known[other] = self._fresh(one, other)
+            return [known[other] for other in others]
+
+    def _fresh(self, one: int, other: int) -> float:
+        if one < 0 or other < 0:
+            return self.scorer.bare(max(one, -1 - one), max(other, -1 - other))
+        return self.solve(one, other).value
+
+    def _search(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[float, Links]:
         total, links, worth = self._assign(left, right)
         while True:
             best: tuple[float, Links, dict[int, float], tuple[int, ...], tuple[int, ...]] | None = None
@@ -149,87 +146,101 @@ class Aligner:
         self, left: tuple[int, ...], right: tuple[int, ...], links: Links, worth: dict[int, float]
     ) -> list[Move]:
         """Levels to dissolve, best bound first."""
-        moves: list[Move] = []
+        extra = self.weights.only
+        ones = tuple(self._key(self.left, a) for a in left)
+        others = tuple(self._key(self.right, b) for b in right)
         reach_left: dict[int, float] = {}
         reach_right: dict[int, float] = {}
 
-        def right_of(a: int) -> float:
-            known = reach_left.get(a)
-            if known is None:
-                known = reach_left[a] = max(0.0, *(self.value(a, b) for b in right), 0.0)
-            return known
+        def from_left(a: int) -> float:
+            key = self._key(self.left, a)
+            if key not in reach_left:
+                reach_left[key] = _positive(max(self._row(key, others))) + extra
+            return reach_left[key]
 
-        def left_of(b: int) -> float:
-            known = reach_right.get(b)
-            if known is None:
-                known = reach_right[b] = max(0.0, *(self.value(a, b) for a in left), 0.0)
-            return known
+        def from_right(b: int) -> float:
+            key = self._key(self.right, b)
+            if key not in reach_right:
+                reach_right[key] = _positive(max(self._row(one, (key,))[0] for one in ones)) + extra
+            return reach_right[key]
 
+        moves: list[Move] = []
         for a, b in links:
-            if self._soluble(self.left, a) and self._soluble(self.right, b):
-                ours, theirs = self._inside(self.left, a), self._inside(self.right, b)
-                bound = sum(max(right_of(c), *(self.value(c, d) for d in theirs)) for c in ours)
-                bound += sum(map(left_of, theirs))
-                moves.append(Move(bound - worth[a], a, ours, b, theirs))
+            if _soluble(self.left, a) and _soluble(self.right, b):
+                ours, theirs = _inside(self.left, a), _inside(self.right, b)
+                keys = tuple(self._key(self.right, d) for d in theirs)
+                bound = sum(max(from_left(c), extra + max(self._row(self._key(self.left, c), keys))) for c in ours)
+                moves.append(Move(bound + sum(map(from_right, theirs)) - worth[a], a, ours, b, theirs))
         for a in left:
-            for ours in self._chain(self.left, a):
-                moves.append(Move(sum(map(right_of, ours)) - worth.get(a, 0.0), a, ours, -1, ()))
+            for ours in _chain(self.left, a):
+                moves.append(Move(sum(map(from_left, ours)) - worth.get(a, 0.0), a, ours, -1, ()))
         taken = {b: worth[a] for a, b in links}
         for b in right:
-            for theirs in self._chain(self.right, b):
-                moves.append(Move(sum(map(left_of, theirs)) - taken.get(b, 0.0), -1, (), b, theirs))
+            for theirs in _chain(self.right, b):
+                moves.append(Move(sum(map(from_right, theirs)) - taken.get(b, 0.0), -1, (), b, theirs))
         moves.sort(key=lambda move: -move.bound)
         return moves
 
-    def _chain(self, side: Folded, node: int) -> list[tuple[int, ...]]:
-        """What stands in the place of a node when it is dissolved, then its largest child too, and so on down."""
-        found: list[tuple[int, ...]] = []
-        tree, standing = side.tree, (node,)
-        while self._soluble(side, node) and len(found) < _DEEPEST_CHAIN:
-            standing = _replaced(standing, node, self._inside(side, node))
-            found.append(standing)
-            node = max(tree.children[node], key=lambda child: (tree.ends[child] - child, -child))
-        return found
-
-    @staticmethod
-    def _soluble(side: Folded, node: int) -> bool:
-        below = side.tree.children[node] if node >= 0 else ()
-        return bool(below) and (len(below) <= _LONG_LIST or not side.tree.names[below[0]].isdigit())
-
-    @staticmethod
-    def _inside(side: Folded, node: int) -> tuple[int, ...]:
-        """The children of a node, and the node itself without them if it has parameters of its own."""
-        below = side.tree.children[node]
-        return (-1 - node, *below) if side.traits[node].solid else below
-
-    @staticmethod
-    def _places(side: Folded, nodes: tuple[int, ...]) -> tuple[list[tuple[str, float]], dict[str, int]]:
-        """Genus and position (0 first to 1 last) of every node among those of its genus; and the size of each genus."""
-        members: dict[str, int] = {}
-        genera = [_RANKED.get(genus, genus) for genus in (side.traits[max(node, -1 - node)].genus for node in nodes)]
-        ranks = []
-        for genus in genera:
-            ranks.append(members.get(genus, 0))
-            members[genus] = ranks[-1] + 1
-        spans = (max(members[genus] - 1, 1) for genus in genera)
-        places = [(genus, rank / span) for genus, rank, span in zip(genera, ranks, spans, strict=True)]
-        return places, members
-
     def _assign(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[float, Links, dict[int, float]]:
-        here, ours = self._places(self.left, left)
-        there, theirs = self._places(self.right, right)
+        here, ours = _places(self.left, left)
+        there, theirs = _places(self.right, right)
         lone = {genus for genus, count in ours.items() if genus and count == 1 and theirs.get(genus) == 1}
         order, only = self.weights.order, self.weights.only
-        values = [
-            [
-                self.value(a, b) - order * abs(rank - other) + (only if genus == kin and genus in lone else 0.0)
-                for b, (kin, other) in zip(right, there, strict=True)
-            ]
-            for a, (genus, rank) in zip(left, here, strict=True)
-        ]
+        keys = tuple(self._key(self.right, b) for b in right)
+        values = []
+        for a, (genus, rank) in zip(left, here, strict=True):
+            line = self._row(self._key(self.left, a), keys)
+            bonus = only if genus in lone else 0.0
+            for column, value in enumerate(line):
+                if value > -bonus:
+                    kin, other = there[column]
+                    line[column] = value - order * abs(rank - other) + (bonus if genus == kin else 0.0)
+            values.append(line)
         total, found = assign(values)
         links = tuple((left[row], right[column]) for row, column in found)
         return total, links, {left[row]: values[row][column] for row, column in found}
+
+
+def _positive(value: float) -> float:
+    return max(value, 0.0)
+
+
+def _numbered(side: Folded, nodes: tuple[int, ...]) -> bool:
+    return len(nodes) > 1 and all(side.tree.names[node].isdigit() for node in nodes)
+
+
+def _soluble(side: Folded, node: int) -> bool:
+    below = side.tree.children[node] if node >= 0 else ()
+    return bool(below) and (len(below) <= _LONG_LIST or not side.tree.names[below[0]].isdigit())
+
+
+def _inside(side: Folded, node: int) -> tuple[int, ...]:
+    """The children of a node, after the node itself without them if it computes something itself."""
+    below = side.tree.children[node]
+    return (-1 - node, *below) if side.traits[node].solid else below
+
+
+def _chain(side: Folded, node: int) -> list[tuple[int, ...]]:
+    """What stands in the place of a node when it is dissolved, then its largest child too, and so on down."""
+    found: list[tuple[int, ...]] = []
+    tree, standing = side.tree, (node,)
+    while _soluble(side, node) and len(found) < _DEEPEST_CHAIN:
+        standing = _replaced(standing, node, _inside(side, node))
+        found.append(standing)
+        node = max(tree.children[node], key=lambda child: (tree.ends[child] - child, -child))
+    return found
+
+
+def _places(side: Folded, nodes: tuple[int, ...]) -> tuple[list[tuple[str, float]], dict[str, int]]:
+    """Genus and position (0 first to 1 last) of every node among those of its genus; and the size of each genus."""
+    members: dict[str, int] = {}
+    genera = [_RANKED.get(genus, genus) for genus in (side.traits[max(node, -1 - node)].genus for node in nodes)]
+    ranks = []
+    for genus in genera:
+        ranks.append(members.get(genus, 0))
+        members[genus] = ranks[-1] + 1
+    spans = (max(members[genus] - 1, 1) for genus in genera)
+    return [(genus, rank / span) for genus, rank, span in zip(genera, ranks, spans, strict=True)], members
 
 
 def _replaced(nodes: tuple[int, ...], node: int, by: tuple[int, ...]) -> tuple[int, ...]:

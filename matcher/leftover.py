@@ -30,6 +30,7 @@ def pair_leftovers(aligner: Aligner, links: dict[int, int]) -> list[tuple[int, i
         for one in kinds_left
         for other in kinds_right
         if (value := aligner.solve(one, other).value) > _LEFTOVER
+        and aligner.left.tree.called[aligner.left.first[one]] == aligner.right.tree.called[aligner.right.first[other]]
     }
     ones, others = {one for one, _ in good}, {other for _, other in good}
     rows = [a for a in left if aligner.left.kind[a] in ones]

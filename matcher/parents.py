@@ -127,7 +127,7 @@ def _chain(aligner, ca, cb, leaves):
         theirs = bisect.bisect_left(eb, right.ends[v]) - bisect.bisect_left(eb, v)
         return common / max(1, len(mine) + theirs - common)
 
-    val = [[4.0 * jac(u, v) + 0.5 * aligner.own(aligner.left.kind[u], aligner.right.kind[v]) for v in cb] for u in ca]
+    val = [[4.0 * jac(u, v) + 0.5 * aligner.own(u, v) for v in cb] for u in ca]
     best = [[0.0] * (m + 1) for _ in range(n + 1)]
     for i in range(n - 1, -1, -1):
         for j in range(m - 1, -1, -1):

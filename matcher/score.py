@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from .lexicon import KIN
 from .names import is_known, likeness
+from .fold import Folded
 from .traits import Roles, Trait
 
 
@@ -155,3 +156,53 @@ def shape_relation(one: tuple[int, ...], other: tuple[int, ...]) -> str:
                     if high % low == 0 and high // low <= 4 or high - low <= 0.02 * high or low * 1.1 < high <= low * 2:
                         return "compatible"
     return "clash"
+
+
+class PairScorer:
+    """Own values of pairs of kinds, each computed once; not frozen because its memory grows."""
+
+    __slots__ = ("_owns", "hopeless", "left", "right", "weights")
+
+    def __init__(self, left: Folded, right: Folded, weights: Weights) -> None:
+        self.left = left
+        self.right = right
+        self.weights = weights
+        self.hopeless = weights.inner * (weights.genus_clash - 1.0)
+        self._owns: dict[tuple[int, int], float] = {}
+
+    def own(self, one: int, other: int) -> float:
+        """The value of a pair of kinds without what is below them."""
+        known = self._owns.get((one, other))
+        if known is None:
+            known = self._owns[one, other] = self._own(self.left.first[one], self.right.first[other])
+        return known
+
+    def bare(self, one: int, other: int) -> float:
+        """The value of a pair of which one stands without its children: only what computes itself can be paired so."""
+        solid = self.left.traits[self.left.first[one]].solid and self.right.traits[self.right.first[other]].solid
+        return self.own(one, other) if solid else -1.0
+
+    def _own(self, a: int, b: int) -> float:
+        left, right, w = self.left.tree, self.right.tree, self.weights
+        one, other = self.left.traits[a], self.right.traits[b]
+        named = w.name * (name_likeness(left.names[a], right.names[b], one, other) - w.name_middle)
+        named += genus_value(one.genus, other.genus, w)
+        named += w.cls * class_likeness(left.classes[a], right.classes[b])
+        if not one.solid and not other.solid:
+            unlike = w.called_clash if left.called[a] != right.called[b] else 0.0
+            holders = _holds_parameters(self.left, a) and _holds_parameters(self.right, b)
+            return (1.0 if holders else w.inner) * named + unlike
+        lone = 0.0 if one.solid and other.solid else w.leaf_against_inner
+        return w.bias + named + self._shape(one.shape, other.shape) + lone
+
+    def _shape(self, one: tuple[int, ...], other: tuple[int, ...]) -> float:
+        if one and other:
+            relation = shape_relation(one, other)
+            w = self.weights
+            return {"equal": w.shape_equal, "compatible": w.shape_compatible}.get(relation, w.shape_clash)
+        return self.weights.one_sided_params if one or other else 0.0
+
+
+def _holds_parameters(side: Folded, node: int) -> bool:
+    """Whether the children are bare parameters, as in a list of keys: then the node is the module that counts."""
+    return any(side.traits[child].genus == "parameter" for child in side.tree.children[node])

@@ -7,28 +7,22 @@ round (a reversed ``up`` path) is worth more unordered; then the assignment with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from .assign import Links, assign
 
 _TIE = 1e-4  # preference for equal positions: far below any evidence, far above rounding
 _WORTH_CROSSING = 1.0  # log odds that an alignment out of order must gain to be believed
 
 
-def align_sequences(
-    rows: Sequence[int], columns: Sequence[int], value: Callable[[int, int], float]
-) -> tuple[float, Links]:
-    """Total value and links (by row) of the best order-preserving alignment of two lists of nodes."""
-    values = [[value(a, b) for b in columns] for a in rows]
-    if len(rows) == len(columns):
-        flat = values[0][0]
-        if flat > 0 and all(entry == flat for line in values for entry in line):
-            return flat * len(rows), tuple(zip(rows, columns, strict=True))
+def align_sequences(values: list[list[float]]) -> tuple[float, Links]:
+    """Total value and (row, column) links of the best order-preserving alignment; ``values[row][column]`` is full."""
+    flat = values[0][0]
+    if len(values) == len(values[0]) and flat > 0 and all(entry == flat for line in values for entry in line):
+        return flat * len(values), tuple((row, row) for row in range(len(values)))
     ordered, links = _needleman_wunsch(values)
     free, free_links = assign(values)
     if free > ordered + _WORTH_CROSSING:
-        ordered, links = free, free_links
-    return ordered, tuple((rows[row], columns[column]) for row, column in links)
+        return free, free_links
+    return ordered, links
 
 
 def _needleman_wunsch(values: list[list[float]]) -> tuple[float, Links]:
