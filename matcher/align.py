@@ -1,73 +1,79 @@
-"""Align two module trees."""
+"""Align two module trees: the matcher's one entry point.
+
+1. `traits`: what every module is; `fold`: equal subtrees become one kind.
+2. `forest`: pairs of kinds are valued bottom-up and linked level by level.
+3. `stages`: a pipeline stage whose layers start at 0 is moved to where its neighbours say it belongs.
+4. `leftover`: what moved out of its parent's image is paired across levels.
+5. `parents`: inner modules are paired by what is in them.
+6. `groups`, `confidence`: fused modules are named, and every pair is judged.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from .assign import Links
-from .alignment import Alignment, Pair
+from .alignment import Alignment, Group, Pair
 from .chunks import is_chunked, merged
 from .confidence import Calibration, judge
 from .fold import fold
 from .forest import Aligner
-from .leftover import pair_leftovers
-from .parents import complete
+from .groups import fused_groups, with_groups
+from .leftover import expanded, pair_leftovers
+from .parents import pair_parents
 from .score import Weights
+from .stages import place_stages
 from .traits import traits_of
 from .tree import Tree
 
 
-def align(npu: Tree, bench: Tree, weights: Weights = Weights()) -> Alignment:
-    here, there = npu, bench
-    own: tuple[int, ...] | range = range(len(npu))
-    other: tuple[int, ...] | range = range(len(bench))
-    if is_chunked(npu) != is_chunked(bench):
-        if is_chunked(npu):
-            here, own = merged(npu)
-        else:
-            there, other = merged(bench)
-    pairs = tuple(
-        sorted(
-            (
-                replace(
-                    pair,
-                    npu=own[pair.npu],
-                    bench=other[pair.bench],
-                    runner_up=None if pair.runner_up is None else other[pair.runner_up],
-                )
-                for pair in _pairs(here, there, weights)
-            ),
-            key=lambda pair: pair.npu,
-        )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Everything that can be tuned; the defaults are fitted on published models (`benchmarks/fit.py`)."""
+
+    weights: Weights = field(default_factory=Weights)
+    calibration: Calibration = field(default_factory=Calibration)
+
+
+def align(npu: Tree, bench: Tree, options: Options | None = None) -> Alignment:
+    """One-to-one pairs of the nodes of two trees, each with evidence; linear in nodes, quadratic in kinds.
+
+    Nodes without counterpart stay out. A list of interleaved pipeline chunks is aligned as the one model that it is.
+    """
+    options = options or Options()
+    left, right, own, other = npu, bench, tuple(range(len(npu))), tuple(range(len(bench)))
+    if is_chunked(npu) and not is_chunked(bench):
+        left, own = merged(npu)
+    elif is_chunked(bench) and not is_chunked(npu):
+        right, other = merged(bench)
+    pairs, groups = _align(left, right, options)
+    return Alignment(
+        npu=npu,
+        bench=bench,
+        pairs=tuple(sorted((_renumbered(pair, own, other) for pair in pairs), key=lambda pair: pair.npu)),
+        groups=tuple(
+            Group(npu=tuple(own[a] for a in group.npu), bench=tuple(other[b] for b in group.bench)) for group in groups
+        ),
     )
-    return Alignment(npu=npu, bench=bench, pairs=pairs)
 
 
-def _pairs(npu: Tree, bench: Tree, weights: Weights) -> tuple[Pair, ...]:
+def _align(npu: Tree, bench: Tree, options: Options) -> tuple[tuple[Pair, ...], tuple[Group, ...]]:
     left, right = fold(npu, traits_of(npu)), fold(bench, traits_of(bench))
-    aligner = Aligner(left, right, weights)
-    links: dict[int, int] = {}
+    aligner = Aligner(left, right, options.weights)
     _, top = aligner.align_below(0, 0)
-    _expand(aligner, top, links)
-    moved: dict[int, int] = {}
-    for _ in range(3):
-        more = pair_leftovers(aligner, links | moved)
-        if not more:
-            break
-        back = set(links.values()) | set(moved.values())
-        for a, b in more:
-            if a in links or a in moved or b in back:
-                continue
-            moved[a] = b
-            _expand(aligner, aligner.links(a, b), moved)
-            back = set(links.values()) | set(moved.values())
-    return judge(aligner, complete(aligner, links, moved), Calibration())
+    links = place_stages(aligner, expanded(aligner, top))
+    moved = pair_leftovers(aligner, links.pairs)
+    complete = pair_parents(aligner, links.pairs, moved)
+    groups = fused_groups(aligner, complete)
+    pairs = judge(aligner, complete, options.calibration, doubtful=links.guessed)
+    return with_groups(pairs, groups)
 
 
-def _expand(aligner: Aligner, found: Links, links: dict[int, int]) -> None:
-    stack = [found]
-    while stack:
-        for a, b in stack.pop():
-            links[max(a, -1 - a)] = max(b, -1 - b)
-            if a >= 0 and b >= 0:
-                stack.append(aligner.links(a, b))
+def _renumbered(pair: Pair, own: tuple[int, ...], other: tuple[int, ...]) -> Pair:
+    members = own if pair.split_side == "npu" else other
+    return replace(
+        pair,
+        npu=own[pair.npu],
+        bench=other[pair.bench],
+        runner_up=None if pair.runner_up is None else other[pair.runner_up],
+        group=tuple(members[node] for node in pair.group),
+    )

@@ -27,8 +27,13 @@ class Calibration:
     parent: float = 0.8
 
 
-def judge(aligner: Aligner, links: dict[int, int], calibration: Calibration) -> tuple[Pair, ...]:
-    """A `Pair` with evidence, score, runner-up and confidence for every link, by left node."""
+def judge(
+    aligner: Aligner, links: dict[int, int], calibration: Calibration, doubtful: dict[int, str]
+) -> tuple[Pair, ...]:
+    """A `Pair` with evidence, score, runner-up and confidence for every link, by left node.
+
+    ``doubtful`` gives left nodes that cannot be trusted, and why; what stands below them shares the doubt.
+    """
     left, right = aligner.left.tree, aligner.right.tree
     matched_left, matched_right = (
         _matched_below(left.parents, links),

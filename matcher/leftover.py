@@ -1,88 +1,115 @@
 """Pair what the level-by-level alignment had to leave alone because it moved out of its parent's image.
 
-``lm_head`` beside ``model`` on one side stands inside it on the other; a merger list is kept beside the layers here and
-in them there. After alignment, the topmost unmatched subtrees of both sides are searched once more, as two forests,
-whatever level they stand on. A pair must be worth more here than among siblings (`_LEFTOVER`), and nodes that stand
-below two layers which are known not to be partners are never paired.
+``lm_head`` beside ``model`` on one side stands inside it on the other; mergers are kept in a list beside the layers
+here and in the layers there. After the alignment, whatever is unmatched on both sides, and holds nothing matched, is
+assigned once more across all levels. There are many more such pairs than good ones, so a pair must be worth more here
+(`Weights.leftover`); nodes below two layers that are not each other's partners are never paired, and neither is a
+module without parameters that one side has once and the other in every layer.
 """
 
 from __future__ import annotations
 
 from .assign import assign
+from .fold import Folded
 from .forest import Aligner
 from .traits import PARAMETRIC
 
-_LEFTOVER = 1.2  # log odds that a pair out of place must be worth: there are many more such pairs than good ones
-_MOST = 400_000  # pairs of kinds to look at; beyond, what is left over is not worth the time
+_MOST_PAIRS = 250_000  # beyond, an assignment of leftovers would take longer than everything else
+_ROUNDS = 3  # what a round pairs may leave its inner levels to the next
+
+Links = dict[int, int]
 
 
-def pair_leftovers(aligner: Aligner, links: dict[int, int]) -> list[tuple[int, int]]:
-    """New links between topmost unmatched subtrees, by left node."""
+def pair_leftovers(aligner: Aligner, links: Links) -> Links:
+    """Links of moved subtrees, everything matched below them included; ``links`` is not changed."""
+    moved: Links = {}
+    for _ in range(_ROUNDS):
+        found = _round(aligner, links | moved)
+        if not found:
+            break
+        taken = set(links.values()) | set(moved.values())
+        for a, b in found:
+            if a in moved or b in taken:
+                continue
+            subtree = expanded(aligner, ((a, b),))
+            moved |= subtree
+            taken.update(subtree.values())
+    return moved
+
+
+def expanded(aligner: Aligner, top: tuple[tuple[int, int], ...]) -> Links:
+    """These links, and the links below each of them, down to the leaves."""
+    links: Links = {}
+    stack = [top]
+    while stack:
+        for a, b in stack.pop():
+            links[max(a, -1 - a)] = max(b, -1 - b)
+            if a >= 0 and b >= 0:
+                stack.append(aligner.links(a, b))
+    return links
+
+
+def _round(aligner: Aligner, links: Links) -> list[tuple[int, int]]:
+    left, right, least = aligner.left, aligner.right, aligner.weights.leftover
     back = {b: a for a, b in links.items()}
-    left = _loose(aligner.left.tree, links)
-    right = _loose(aligner.right.tree, back)
-    kinds_left = sorted({aligner.left.kind[a] for a in left})
-    kinds_right = sorted({aligner.right.kind[b] for b in right})
-    if len(kinds_left) * len(kinds_right) > _MOST:
-        return []
-    good = {
-        (one, other): value
-        for one in kinds_left
-        for other in kinds_right
-        if (value := aligner.solve(one, other).value) > _LEFTOVER
-        and aligner.left.tree.called[aligner.left.first[one]] == aligner.right.tree.called[aligner.right.first[other]]
+    rows, columns = _loose(left, links), _loose(right, back)
+    worth = {
+        (one, other): value - least
+        for one in sorted({left.kind[a] for a in rows})
+        for other in sorted({right.kind[b] for b in columns})
+        if left.tree.called[left.first[one]] == right.tree.called[right.first[other]]
+        and (value := aligner.solve(one, other).value) > least
     }
-    ones, others = {one for one, _ in good}, {other for _, other in good}
-    rows = [a for a in left if aligner.left.kind[a] in ones]
-    columns = [b for b in right if aligner.right.kind[b] in others]
-    if not rows or not columns:
+    ones, others = {one for one, _ in worth}, {other for _, other in worth}
+    rows = [a for a in rows if left.kind[a] in ones]
+    columns = [b for b in columns if right.kind[b] in others]
+    if not rows or not columns or len(rows) * len(columns) > _MOST_PAIRS:
         return []
-    home = [_item(aligner.left.tree, a, links) for a in rows]
-    away = [_item(aligner.right.tree, b, back) for b in columns]
+    homes = [_layer(left, a, links) for a in rows]
+    aways = [_layer(right, b, back) for b in columns]
+    solid_rows = [_has_parameters(left, a) for a in rows]
+    solid_columns = [_has_parameters(right, b) for b in columns]
     values = []
-    for i, a in enumerate(rows):
-        line = []
-        for j, b in enumerate(columns):
-            value = good.get((aligner.left.kind[a], aligner.right.kind[b]), 0.0)
-            if value and (home[i] is not None and away[j] is not None and links[home[i]] != away[j]):
-                value = 0.0
-            if (
-                value
-                and (home[i] is None) != (away[j] is None)
-                and not (_has_params(aligner.left, a) and _has_params(aligner.right, b))
-            ):
-                value = 0.0
-            if value:
-                value = max(value - _LEFTOVER - 0.5 * abs(i / len(rows) - j / len(columns)), 0.0)
-            line.append(value)
+    for row, a in enumerate(rows):
+        line = [0.0] * len(columns)
+        for column, b in enumerate(columns):
+            value = worth.get((left.kind[a], right.kind[b]), 0.0)
+            if value and _may_meet(homes[row], aways[column], links, solid_rows[row] and solid_columns[column]):
+                drift = abs(row / len(rows) - column / len(columns))
+                line[column] = max(value - aligner.weights.order * drift, 0.0)
         values.append(line)
     _, found = assign(values)
-    return [(rows[i], columns[j]) for i, j in found]
+    return [(rows[row], columns[column]) for row, column in found]
 
 
-def _has_params(side, node):
-    return any(side.traits[n].genus in PARAMETRIC or side.traits[n].shape for n in range(node, side.tree.ends[node]))
+def _may_meet(home: int, away: int, links: Links, parametric: bool) -> bool:
+    """Whether layers that are known allow the pair: ``home`` and ``away`` are the nearest matched layers, or -1."""
+    if home >= 0 and away >= 0:
+        return links[home] == away
+    return parametric or home == away
 
 
-def _loose(tree, matched) -> list[int]:
-    """Nodes without a partner and without partners below, topmost and everything below them."""
-    busy = [False] * len(tree)
+def _has_parameters(side: Folded, node: int) -> bool:
+    return any(
+        side.traits[inner].genus in PARAMETRIC or side.traits[inner].shape or side.traits[inner].genus == "parameter"
+        for inner in range(node, side.tree.ends[node])
+    )
+
+
+def _loose(side: Folded, matched: Links) -> list[int]:
+    """Nodes without a partner and without partners below."""
+    tree = side.tree
+    busy = [node in matched for node in range(len(tree))]
     for node in range(len(tree) - 1, 0, -1):
-        if busy[node] or node in matched:
-            busy[node] = True
+        if busy[node]:
             busy[tree.parents[node]] = True
-    return [node for node in range(1, len(tree)) if not busy[node] and not _inside(tree, node, matched)]
+    return [node for node in range(1, len(tree)) if not busy[node]]
 
 
-def _inside(tree, node, matched) -> bool:
-    return False
-
-
-def _item(tree, node, matched):
-    """The nearest numbered ancestor that has a partner."""
+def _layer(side: Folded, node: int, matched: Links) -> int:
+    """The nearest numbered ancestor that has a partner, -1 if there is none."""
+    tree = side.tree
     node = tree.parents[node]
-    while node > 0:
-        if node in matched and tree.names[node].isdigit():
-            return node
+    while node > 0 and not (node in matched and tree.names[node].isdigit()):
         node = tree.parents[node]
-    return None
+    return max(node, 0) or -1

@@ -1,175 +1,185 @@
-"""dev: parents from leaves"""
+"""Pair inner modules by what is in them: two blocks are partners when their matched modules are each other's.
+
+Modules that compute something are *anchors*. For an inner node, the lowest bench node above the images of its anchors
+is its counterpart, if the same holds the other way round: the deepest common ancestors of equal sets. Where wrappers
+stand inside each other (``Float16Module`` > ``GPTModel``), several nodes hold the same anchors, and the two chains are
+aligned in order, by how much of their anchors they share and by their own names, outermost first.
+
+Above the repeated layers of a network only anchors inside numbered items count, so that a head that one side keeps
+beside the model does not tear ``GPTModel`` from ``Qwen2Model``.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from .forest import Aligner
+from .tree import Tree
+
+_SHARED = 4.0  # weight of shared anchors (0 to 1) against the log odds of the wrappers' own names
+_NAMED = 0.5
+_LEAST = 0.01  # two wrappers that hold the same are paired even when nothing in their names says so
+
+Links = dict[int, int]
 
 
-def complete(aligner: Aligner, links: dict[int, int], moved: dict[int, int]) -> dict[int, int]:
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """For every node of one side: how many anchors count for it, and the lowest node above their images (-1: none).
+
+    ``core`` tells which of the two ways of counting was used, so that only like is compared with like.
+    """
+
+    count: tuple[int, ...]
+    core: tuple[bool, ...]
+    top: tuple[int, ...]
+
+
+def pair_parents(aligner: Aligner, links: Links, moved: Links) -> Links:
+    """All links: the anchors of ``links``, everything in ``moved``, and the inner nodes that follow from the anchors."""
     left, right = aligner.left.tree, aligner.right.tree
-    ll = _leafs(left, right, links)
-    everything = _leafs(left, right, moved) | ll
-    result = dict(ll) | moved
+    anchors = _anchors(left, right, links)
+    back = {b: a for a, b in anchors.items()}
+    inside_left, inside_right = _inside_items(left), _inside_items(right)
+    ours = _cover(left, right, anchors, inside_left, inside_right)
+    theirs = _cover(right, left, back, inside_right, inside_left)
+    shared = _overlap(left, right, _anchors(left, right, moved) | anchors)
+    result = anchors | moved
     taken = set(result.values())
-    core_l, core_r = _core(left, ll), {}
-    back = {b: a for a, b in ll.items()}
-    core_r = _core(right, back)
-    # a leaf is core for its ancestors that hold numbered items only if it is below such an item
-    count_l, top_l = _summary(left, right, ll, core_l, core_r)
-    count_r, top_r = _summary(right, left, back, core_r, core_l)
-    eb = {b: a for a, b in everything.items()}
-    done: set[int] = set()
+    seen: set[int] = set()
     for a in range(1, len(left)):
-        if a in result or a in done or count_l[a] == 0 or left.is_leaf(a):
+        if a in seen or a in result or not ours.count[a] or left.is_leaf(a):
             continue
-        y = top_l[a]
-        if y is None or y == 0 or count_r[y] != count_l[a] or top_r[y] is None:
+        b = ours.top[a]
+        if b <= 0 or (theirs.count[b], theirs.core[b]) != (ours.count[a], ours.core[a]):
             continue
-        x = top_r[y]
-        if not (a <= x < left.ends[a]):
+        if not a <= theirs.top[b] < left.ends[a]:
             continue
-        chain_a = [a]
-        n = a
-        while True:
-            nxt = [c for c in left.children[n] if count_l[c] == count_l[a] and not left.is_leaf(c) and c not in result]
-            if not nxt:
-                break
-            n = nxt[0]
-            chain_a.append(n)
-        done.update(chain_a)
-        chain_b = [y]
-        p = right.parents[y]
-        while p > 0 and count_r[p] == count_r[y]:
-            chain_b.append(p)
-            p = right.parents[p]
-        chain_b.reverse()
+        chain = _chain_down(left, ours, a, result)
+        seen.update(chain)
+        partners = [node for node in _chain_up(right, theirs, b) if node not in taken]
         for called in (True, False):
-            ca = [n for n in chain_a if left.called[n] == called]
-            cb = [n for n in chain_b if right.called[n] == called and n not in taken]
-            for u, v in _chain(aligner, ca, cb, everything):
-                result[u] = v
-                taken.add(v)
+            here = [node for node in chain if left.called[node] == called]
+            there = [node for node in partners if right.called[node] == called]
+            for x, y in _in_order(here, there, lambda x, y: _SHARED * shared(x, y) + _NAMED * aligner.own(x, y)):
+                result[x] = y
+                taken.add(y)
     return result
 
 
-def _leafs(left, right, links):
-    below = [0] * (len(left) + 1)
-    for n in range(len(left)):
-        below[n + 1] = below[n] + (n in links)
+def _anchors(left: Tree, right: Tree, links: Links) -> Links:
+    """Links of leaves, and of inner nodes below which nothing else is linked."""
+    before = [0]
+    for node in range(len(left)):
+        before.append(before[-1] + (node in links))
     return {
-        a: b for a, b in links.items() if left.is_leaf(a) or right.is_leaf(b) or below[left.ends[a]] == below[a] + 1
+        a: b for a, b in links.items() if left.is_leaf(a) or right.is_leaf(b) or before[left.ends[a]] == before[a] + 1
     }
 
 
-def _core(tree, leaves):
-    """Leaves below a numbered item of a list of at least two."""
+def _inside_items(tree: Tree) -> list[bool]:
+    """Whether a node is a numbered block of a list, or below one."""
     inside = [False] * len(tree)
-    for n in range(1, len(tree)):
-        p = tree.parents[n]
-        inside[n] = inside[p] or (
-            tree.names[n].isdigit() and len(tree.children[p]) > 1 and not tree.is_leaf(n) and p > 0
-        )
-    return {a for a in leaves if inside[a]}
+    for node in range(1, len(tree)):
+        parent = tree.parents[node]
+        item = tree.names[node].isdigit() and len(tree.children[parent]) > 1 and not tree.is_leaf(node) and parent > 0
+        inside[node] = inside[parent] or item
+    return inside
 
 
-def _summary(tree, other, leaves, core, core_other):
-    """Per node: number of leaves that count, and the lowest node of the other tree above their images."""
-    n = len(tree)
-    core_count, core_top = [0] * n, [None] * n
-    all_count, all_top = [0] * n, [None] * n
-    for node in range(n - 1, -1, -1):
-        if node in leaves:
-            image = leaves[node]
-            all_count[node] += 1
-            all_top[node] = image if all_top[node] is None else _lca(other, all_top[node], image)
-            if node in core and image in core_other:
-                core_count[node] += 1
-                core_top[node] = image if core_top[node] is None else _lca(other, core_top[node], image)
+def _cover(tree: Tree, other: Tree, anchors: Links, inside: list[bool], inside_other: list[bool]) -> Cover:
+    size = len(tree)
+    counts, tops = [[0] * size, [0] * size], [[-1] * size, [-1] * size]
+    for node in range(size - 1, -1, -1):
+        image = anchors.get(node)
+        if image is not None:
+            for core in range(1 + (inside[node] and inside_other[image])):
+                counts[core][node] += 1
+                tops[core][node] = _join(other, tops[core][node], image)
         if node:
-            p = tree.parents[node]
-            all_count[p] += all_count[node]
-            core_count[p] += core_count[node]
-            for top in (all_top, core_top):
-                if top[node] is not None:
-                    top[p] = top[node] if top[p] is None else _lca(other, top[p], top[node])
-    inside = [False] * n
-    for node in range(1, n):
-        p = tree.parents[node]
-        inside[node] = inside[p] or (
-            tree.names[node].isdigit() and len(tree.children[p]) > 1 and not tree.is_leaf(node) and p > 0
-        )
-    count, top = [], []
-    for node in range(n):
-        use = core_count[node] and not inside[node]
-        count.append((1 << 30) + core_count[node] if use else all_count[node])
-        top.append(core_top[node] if use else all_top[node])
-    return count, top
+            for core in (0, 1):
+                counts[core][tree.parents[node]] += counts[core][node]
+                tops[core][tree.parents[node]] = _join(other, tops[core][tree.parents[node]], tops[core][node])
+    use = tuple(counts[1][node] > 0 and not inside[node] for node in range(size))
+    return Cover(
+        count=tuple(counts[core][node] for node, core in enumerate(use)),
+        core=use,
+        top=tuple(tops[core][node] for node, core in enumerate(use)),
+    )
 
 
-def _any_below(tree, a, links):
-    return any(n in links for n in range(a + 1, tree.ends[a]))
-
-
-def _chain(aligner, ca, cb, leaves):
-    if not ca or not cb:
-        return []
-    n, m = len(ca), len(cb)
-    left, right = aligner.left.tree, aligner.right.tree
-    items = sorted(leaves.items())
-    eb = sorted(leaves.values())
-    import bisect
-
-    keys = [a for a, _ in items]
-
-    def jac(u, v):
-        mine = items[bisect.bisect_left(keys, u) : bisect.bisect_left(keys, left.ends[u])]
-        common = sum(v <= b < right.ends[v] for _, b in mine)
-        theirs = bisect.bisect_left(eb, right.ends[v]) - bisect.bisect_left(eb, v)
-        return common / max(1, len(mine) + theirs - common)
-
-    val = [[4.0 * jac(u, v) + 0.5 * aligner.own(u, v) for v in cb] for u in ca]
-    best = [[0.0] * (m + 1) for _ in range(n + 1)]
-    for i in range(n - 1, -1, -1):
-        for j in range(m - 1, -1, -1):
-            best[i][j] = max(best[i + 1][j], best[i][j + 1], max(val[i][j], 0.01) + best[i + 1][j + 1])
-    out = []
-    i = j = 0
-    while i < n and j < m:
-        if max(val[i][j], 0.01) + best[i + 1][j + 1] >= best[i][j] - 1e-9:
-            out.append((ca[i], cb[j]))
-            i, j = i + 1, j + 1
-        elif best[i + 1][j] >= best[i][j + 1]:
-            i += 1
-        else:
-            j += 1
-    return out
-
-
-def _spans(tree, leaves):
-    count = [0] * len(tree)
-    for n in range(len(tree) - 1, -1, -1):
-        count[n] += n in leaves
-        if n:
-            count[tree.parents[n]] += count[n]
-    return count
-
-
-def _lca(tree, a, b):
+def _join(tree: Tree, a: int, b: int) -> int:
+    """The lowest common ancestor; -1 is nothing."""
+    if a < 0 or b < 0:
+        return max(a, b)
     while a != b:
-        if tree.depths[a] >= tree.depths[b]:
+        if a > b:
             a = tree.parents[a]
         else:
             b = tree.parents[b]
     return a
 
 
-def _lowest(tree, leaves, other):
-    top = [None] * len(tree)
-    for n in range(len(tree) - 1, -1, -1):
-        if n in leaves:
-            own = leaves[n]
-            top[n] = own if top[n] is None else _lca(other, top[n], own)
-        if n and top[n] is not None:
-            p = tree.parents[n]
-            top[p] = top[n] if top[p] is None else _lca(other, top[p], top[n])
-    return top
+def _chain_down(tree: Tree, cover: Cover, node: int, taken: Links) -> list[int]:
+    """A node and the nodes below it that hold the same anchors, outermost first."""
+    chain = [node]
+    while True:
+        same = [
+            child
+            for child in tree.children[node]
+            if cover.count[child] == cover.count[node] and not tree.is_leaf(child) and child not in taken
+        ]
+        if not same:
+            return chain
+        node = same[0]
+        chain.append(node)
+
+
+def _chain_up(tree: Tree, cover: Cover, node: int) -> list[int]:
+    """A node and the nodes above it that hold the same anchors, outermost first, the root left out."""
+    chain = []
+    here = (cover.count[node], cover.core[node])
+    while node > 0 and (cover.count[node], cover.core[node]) == here:
+        chain.append(node)
+        node = tree.parents[node]
+    return chain[::-1]
+
+
+def _overlap(left: Tree, right: Tree, anchors: Links) -> Callable[[int, int], float]:
+    """How much of all their anchors two nodes share, in [0, 1] (Jaccard)."""
+    sources = sorted(anchors)
+    images = [anchors[a] for a in sources]
+    ordered = sorted(images)
+
+    def shared(a: int, b: int) -> float:
+        mine = images[bisect_left(sources, a) : bisect_left(sources, left.ends[a])]
+        common = sum(b <= image < right.ends[b] for image in mine)
+        theirs = bisect_left(ordered, right.ends[b]) - bisect_left(ordered, b)
+        return common / max(1, len(mine) + theirs - common)
+
+    return shared
+
+
+def _in_order(here: list[int], there: list[int], worth: Callable[[int, int], float]) -> list[tuple[int, int]]:
+    """The order-preserving pairing of two chains of greatest worth; ties go to the outermost."""
+    if not here or not there:
+        return []
+    values = [[max(worth(a, b), _LEAST) for b in there] for a in here]
+    height, width = len(here), len(there)
+    best = [[0.0] * (width + 1) for _ in range(height + 1)]
+    for row in range(height - 1, -1, -1):
+        for column in range(width - 1, -1, -1):
+            paired = values[row][column] + best[row + 1][column + 1]
+            best[row][column] = max(paired, best[row + 1][column], best[row][column + 1])
+    found, row, column = [], 0, 0
+    while row < height and column < width:
+        if values[row][column] + best[row + 1][column + 1] >= best[row][column] - 1e-9:
+            found.append((here[row], there[column]))
+            row, column = row + 1, column + 1
+        elif best[row + 1][column] >= best[row][column + 1]:
+            row += 1
+        else:
+            column += 1
+    return found

@@ -35,6 +35,7 @@ class Weights:
     inner: float = 0.35  # share of the value that the name of a wrapper counts, beside what is in it
     leaf_against_inner: float = -1.6
     only: float = 0.5  # the only ones of their genus here and there
+    leftover: float = 1.2  # what a pair out of place must be worth: there are many more such pairs than good ones
     order: float = 0.8  # cost of being first of its genus here and last there
 
 

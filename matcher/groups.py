@@ -1,0 +1,82 @@
+"""Name the modules that one side has fused: ``linear_qkv`` against three projections, ``linear_fc1`` against two.
+
+A mapping has one target for one module. For a fused gate and up projection msprobe's own templates choose the up
+projection, which is what the scores of `matcher.lexicon.KIN` do; for a fused query, key and value they choose none.
+Either way the whole group is listed, so that the reviewer knows what the fused module stands for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .alignment import Group, Pair
+from .fold import Folded
+from .forest import Aligner
+from .leftover import Links
+
+FUSED: dict[str, tuple[tuple[str, ...], ...]] = {
+    "attn.qkv": (("attn.q", "attn.k", "attn.v"), ("attn.q_down", "attn.kv_down"), ("attn.q", "attn.kv")),
+    "attn.kv": (("attn.k", "attn.v"),),
+    "mlp.fc1": (("mlp.gate", "mlp.up"),),
+}
+_BLOCK = 64  # the parts of a fused module stand in the same block; larger subtrees are not searched
+
+
+def fused_groups(aligner: Aligner, links: Links) -> tuple[Group, ...]:
+    """All groups, by the first NPU node; a member of a group is unmatched or matched with the fused module itself."""
+    back = {b: a for a, b in links.items()}
+    groups = [Group(npu=(a,), bench=parts) for a, parts in _fused(aligner.left, aligner.right, links, back)]
+    groups += [Group(npu=parts, bench=(b,)) for b, parts in _fused(aligner.right, aligner.left, back, links)]
+    return tuple(sorted(groups, key=lambda group: (group.npu, group.bench)))
+
+
+def with_groups(pairs: tuple[Pair, ...], groups: tuple[Group, ...]) -> tuple[tuple[Pair, ...], tuple[Group, ...]]:
+    """Groups of which one member got the match move into its pair; the others are returned beside."""
+    place = {(pair.npu, pair.bench): index for index, pair in enumerate(pairs)}
+    result, rest = list(pairs), []
+    for group in groups:
+        keys = [(a, b) for a in group.npu for b in group.bench if (a, b) in place]
+        if not keys:
+            rest.append(group)
+            continue
+        split_side = "bench" if len(group.bench) > 1 else "npu"
+        index = place[keys[0]]
+        result[index] = replace(
+            result[index], group=group.bench if split_side == "bench" else group.npu, split_side=split_side
+        )
+    return tuple(result), tuple(rest)
+
+
+def _fused(side: Folded, other: Folded, links: Links, back: Links) -> list[tuple[int, tuple[int, ...]]]:
+    """(fused node, its parts on the other side) for every fused node of one side."""
+    found = []
+    for node in range(1, len(side.tree)):
+        for role in _roles(side, node):
+            parts = _parts(side, other, links, back, node, role)
+            if parts:
+                found.append((node, parts))
+                break
+    return found
+
+
+def _parts(side: Folded, other: Folded, links: Links, back: Links, node: int, role: str) -> tuple[int, ...]:
+    if role not in FUSED:
+        return ()
+    home = side.tree.parents[node]
+    while home > 0 and home not in links:
+        home = side.tree.parents[home]
+    place = links.get(home, 0)
+    if other.tree.ends[place] - place > _BLOCK:
+        return ()
+    inside = range(place + 1, other.tree.ends[place])
+    for parts in FUSED[role]:
+        members = [
+            next((n for n in inside if part in _roles(other, n) and back.get(n, node) == node), -1) for part in parts
+        ]
+        if min(members) >= 0:
+            return tuple(sorted(members))
+    return ()
+
+
+def _roles(side: Folded, node: int) -> tuple[str, ...]:
+    return tuple(role for role, weight in side.traits[node].roles if weight == 1.0)
