@@ -1,7 +1,8 @@
 """How sure a pair is: a calibrated probability from its value, its margin over the runner-up and its surroundings.
 
-Logistic regression on a few features of the finished alignment (Platt scaling), fitted in `benchmarks/fit.py` on left-out
-model families, so that of the pairs that say 0.9 nine in ten are right. Limits: calibrated on published architectures.
+Logistic regression on a few features of the finished alignment (Platt, 1999), fitted on published models with whole
+families left out (`benchmarks/fit.py`), so that of the pairs that say 0.9 nine in ten are right. Limits: calibrated on
+networks whose names mean something; where they do not, the margin is small and the confidence low.
 """
 
 from __future__ import annotations
@@ -11,113 +12,141 @@ from dataclasses import dataclass
 
 from .alignment import Evidence, Pair
 from .forest import Aligner
+from .leftover import Links
 from .score import name_likeness, shape_relation
 
 _CANDIDATES = 40  # neighbours of the chosen node that are looked at as runners-up
+_NOBODY = -3.0  # log odds of a runner-up that does not exist
+_CLAMP = 4.0  # more evidence than this makes nothing surer
+_GUESS = 0.5  # a layer whose place is a guess is right about as often as not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Coefficients of the logistic regression, in log odds per unit."""
+    """Coefficients of the logistic regression, log odds per unit of the feature."""
 
     bias: float = 0.2
-    own: float = 0.6
-    margin: float = 0.5
-    children: float = 1.5
-    parent: float = 0.8
+    own: float = 0.6  # value of the pair by itself
+    margin: float = 0.5  # value by itself over that of the best other node nearby
+    inside: float = 1.5  # share of what is below the two that is matched
+    home: float = 0.8  # 1 if the nearest matched ancestor's partner is above the bench node
+    inner: float = 0.0  # 1 for a module that holds others
 
 
-def judge(
-    aligner: Aligner, links: dict[int, int], calibration: Calibration, doubtful: dict[int, str]
-) -> tuple[Pair, ...]:
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the regression sees of a pair; ``runner_up`` is a bench node or -1."""
+
+    own: float
+    second: float
+    runner_up: int
+    inside: float | None
+    home: float | None
+
+    @property
+    def margin(self) -> float:
+        return max(-_CLAMP, min(_CLAMP, self.own - self.second))
+
+    def log_odds(self, calibration: Calibration) -> float:
+        c = calibration
+        total = c.bias + c.own * max(-_CLAMP, min(_CLAMP, self.own)) + c.margin * self.margin
+        total += c.home * (1.0 if self.home is None else self.home)
+        return total + (0.0 if self.inside is None else c.inner + c.inside * self.inside)
+
+
+def judge(aligner: Aligner, links: Links, calibration: Calibration, doubtful: dict[int, str]) -> tuple[Pair, ...]:
     """A `Pair` with evidence, score, runner-up and confidence for every link, by left node.
 
     ``doubtful`` gives left nodes that cannot be trusted, and why; what stands below them shares the doubt.
     """
-    left, right = aligner.left.tree, aligner.right.tree
-    matched_left, matched_right = (
-        _matched_below(left.parents, links),
-        _matched_below(right.parents, set(links.values())),
-    )
+    doubts = _inherited(aligner.left.tree.parents, doubtful)
     pairs = []
-    for a, b in sorted(links.items()):
-        own = aligner.own(a, b)
-        runner, second = _runner_up(aligner, a, b)
-        shared = _agreement(aligner, a, b, matched_left, matched_right)
-        home = _nearest_matched(left.parents, a, links)
-        parent = None if home is None else float(right.ends[links[home]] > b >= links[home])
-        log_odds = calibration.bias + calibration.own * own + calibration.margin * min(own - second, 3.0)
-        log_odds += calibration.children * (shared if shared is not None else 0.5) + calibration.parent * (
-            parent or 0.0
-        )
+    for a, b, features in features_of(aligner, links):
+        confidence = _sigmoid(features.log_odds(calibration))
+        note = doubts.get(a, "")
         pairs.append(
             Pair(
                 npu=a,
                 bench=b,
-                score=_sigmoid(own),
-                confidence=_sigmoid(log_odds),
-                evidence=_evidence(aligner, a, b, shared, parent),
-                runner_up=runner,
-                runner_up_score=_sigmoid(second) if runner is not None else 0.0,
+                score=_sigmoid(features.own),
+                confidence=min(confidence, _GUESS) if note else confidence,
+                evidence=_evidence(aligner, a, b, features),
+                runner_up=features.runner_up if features.runner_up >= 0 else None,
+                runner_up_score=_sigmoid(features.second) if features.runner_up >= 0 else 0.0,
+                note=note if a in doubtful else "",
             )
         )
     return tuple(pairs)
 
 
+def features_of(aligner: Aligner, links: Links) -> list[tuple[int, int, Features]]:
+    """(left node, right node, features) of every link, by left node."""
+    left, right = aligner.left.tree, aligner.right.tree
+    here, there = _counts(left.parents, set(links)), _counts(right.parents, set(links.values()))
+    found = []
+    for a, b in sorted(links.items()):
+        size = left.ends[a] - a + right.ends[b] - b - 2
+        inside = None if size == 0 else min(1.0, (here[a] + there[b] - 2) / size)
+        home = _nearest_matched(left.parents, a, links)
+        held = None if home < 0 else float(links[home] <= b < right.ends[links[home]])
+        runner_up, second = _runner_up(aligner, a, b)
+        found.append((a, b, Features(aligner.own(a, b), second, runner_up, inside, held)))
+    return found
+
+
 def _sigmoid(value: float) -> float:
-    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, value))))
+    return 1.0 / (1.0 + math.exp(-value))
 
 
-def _evidence(aligner: Aligner, a: int, b: int, children: float | None, parent: float | None) -> Evidence:
+def _evidence(aligner: Aligner, a: int, b: int, features: Features) -> Evidence:
     left, right = aligner.left, aligner.right
     one, other = left.traits[a], right.traits[b]
     shape = None
     if one.shape and other.shape:
-        shape = {"equal": 1.0, "compatible": 0.5, "clash": 0.0}[shape_relation(one.shape, other.shape)]
+        shape = {"equal": 1.0, "compatible": 0.5}.get(shape_relation(one.shape, other.shape), 0.0)
     cls = None
     if left.tree.classes[a] and right.tree.classes[b]:
         same = left.tree.classes[a] == right.tree.classes[b]
-        cls = 1.0 if same else 0.5 if one.genus == other.genus != "" else 0.0
+        cls = 1.0 if same else 0.5 if one.genus == other.genus else 0.0
     name = name_likeness(left.tree.names[a], right.tree.names[b], one, other)
-    return Evidence(name=name, cls=cls, shape=shape, parent=parent, children=children)
+    return Evidence(name=name, cls=cls, shape=shape, parent=features.home, children=features.inside)
 
 
-def _runner_up(aligner: Aligner, a: int, b: int) -> tuple[int | None, float]:
-    """The best other node near the chosen one, and its own value; (None, a low value) where there is none."""
+def _runner_up(aligner: Aligner, a: int, b: int) -> tuple[int, float]:
+    """The best other node beside the chosen one, and its value; (-1, `_NOBODY`) where there is none."""
     tree = aligner.right.tree
-    parent = tree.parents[b]
-    near = tree.children[parent][:_CANDIDATES] if parent >= 0 else ()
-    best, value = None, -3.0
-    for other in near:
-        if other != b and tree.called[other] == tree.called[b] and not tree.names[other].isdigit():
-            found = aligner.own(a, other)
-            if found > value:
-                best, value = other, found
+    best, value = -1, _NOBODY
+    if not tree.names[b].isdigit():
+        for other in tree.children[tree.parents[b]][:_CANDIDATES]:
+            if other != b and tree.called[other] == tree.called[b]:
+                found = aligner.own(a, other)
+                if found > value:
+                    best, value = other, found
     return best, value
 
 
-def _matched_below(parents: tuple[int, ...], matched: dict[int, int] | set[int]) -> list[int]:
+def _counts(parents: tuple[int, ...], matched: set[int]) -> list[int]:
     """Number of matched nodes in every subtree."""
     count = [0] * len(parents)
-    for node in range(len(parents) - 1, -1, -1):
+    for node in range(len(parents) - 1, 0, -1):
         count[node] += node in matched
-        if node:
-            count[parents[node]] += count[node]
+        count[parents[node]] += count[node]
     return count
 
 
-def _agreement(aligner: Aligner, a: int, b: int, here: list[int], there: list[int]) -> float | None:
-    """Share of what is below the two nodes that is matched, None for leaves."""
-    size = aligner.left.tree.ends[a] - a - 1 + aligner.right.tree.ends[b] - b - 1
-    if size == 0:
-        return None
-    return min(1.0, (here[a] - 1 + there[b] - 1) / size) if size else None
-
-
-def _nearest_matched(parents: tuple[int, ...], node: int, links: dict[int, int]) -> int | None:
+def _nearest_matched(parents: tuple[int, ...], node: int, links: Links) -> int:
     node = parents[node]
-    while node > 0:
-        if node in links:
-            return node
+    while node > 0 and node not in links:
         node = parents[node]
-    return None
+    return node if node > 0 else -1
+
+
+def _inherited(parents: tuple[int, ...], doubtful: dict[int, str]) -> dict[int, str]:
+    """The doubts of nodes, handed down to everything below them."""
+    if not doubtful:
+        return {}
+    found = dict(doubtful)
+    for node in range(1, len(parents)):
+        if node not in found and parents[node] in found:
+            found[node] = found[parents[node]]
+    return found

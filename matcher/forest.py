@@ -13,7 +13,9 @@ holds others (``word_embeddings`` with a norm inside) can be dissolved and still
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from .assign import Links, assign
 from .fold import Folded
@@ -21,6 +23,7 @@ from .score import PairScorer, Weights
 from .sequence import align_sequences
 
 _LONG_LIST = 12  # longer lists of numbered children are never dissolved: their elements only make sense in order
+_FEW = 4
 _DEEPEST_CHAIN = 4  # levels that are dissolved at one go; deeper chains take several goes
 _EPSILON = 1e-6
 _RANKED = dict.fromkeys(("linear", "embedding", "router"), "matrix")  # genera that unknown names cannot tell apart
@@ -103,7 +106,7 @@ class Aligner:
             values = [self._row(self.left.kind[a], keys) for a in rows]
             total, found = align_sequences(values)
             return total, tuple((rows[row], columns[column]) for row, column in found)
-        return self._search(rows, columns)
+        return self._search(_thinned(self.left, rows), _thinned(self.right, columns))
 
     def _key(self, side: Folded, node: int) -> int:
         return side.kind[node] if node >= 0 else -1 - side.kind[-1 - node]
@@ -147,23 +150,7 @@ class Aligner:
     ) -> list[Move]:
         """Levels to dissolve, best bound first."""
         extra = self.weights.only
-        ones = tuple(self._key(self.left, a) for a in left)
-        others = tuple(self._key(self.right, b) for b in right)
-        reach_left: dict[int, float] = {}
-        reach_right: dict[int, float] = {}
-
-        def from_left(a: int) -> float:
-            key = self._key(self.left, a)
-            if key not in reach_left:
-                reach_left[key] = _positive(max(self._row(key, others))) + extra
-            return reach_left[key]
-
-        def from_right(b: int) -> float:
-            key = self._key(self.right, b)
-            if key not in reach_right:
-                reach_right[key] = _positive(max(self._row(one, (key,))[0] for one in ones)) + extra
-            return reach_right[key]
-
+        from_left, from_right = self._reaches(left, right)
         moves: list[Move] = []
         for a, b in links:
             if _soluble(self.left, a) and _soluble(self.right, b):
@@ -172,14 +159,35 @@ class Aligner:
                 bound = sum(max(from_left(c), extra + max(self._row(self._key(self.left, c), keys))) for c in ours)
                 moves.append(Move(bound + sum(map(from_right, theirs)) - worth[a], a, ours, b, theirs))
         for a in left:
-            for ours in _chain(self.left, a):
-                moves.append(Move(sum(map(from_left, ours)) - worth.get(a, 0.0), a, ours, -1, ()))
+            lost = worth.get(a, 0.0)
+            moves += [Move(sum(map(from_left, by)) - lost, a, by, -1, ()) for by in _chain(self.left, a)]
         taken = {b: worth[a] for a, b in links}
         for b in right:
-            for theirs in _chain(self.right, b):
-                moves.append(Move(sum(map(from_right, theirs)) - taken.get(b, 0.0), -1, (), b, theirs))
+            lost = taken.get(b, 0.0)
+            moves += [Move(sum(map(from_right, by)) - lost, -1, (), b, by) for by in _chain(self.right, b)]
         moves.sort(key=lambda move: -move.bound)
         return moves
+
+    def _reaches(
+        self, left: tuple[int, ...], right: tuple[int, ...]
+    ) -> tuple[Callable[[int], float], Callable[[int], float]]:
+        """Two functions: the most that a node could be worth with any of the nodes that stand on the other side."""
+        extra = self.weights.only
+        ones = tuple(self._key(self.left, a) for a in left)
+        others = tuple(self._key(self.right, b) for b in right)
+
+        @cache
+        def best_of_left(key: int) -> float:
+            return max(0.0, *self._row(key, others), 0.0) + extra
+
+        @cache
+        def best_of_right(key: int) -> float:
+            return max(0.0, *(self._row(one, (key,))[0] for one in ones), 0.0) + extra
+
+        return (
+            lambda a: best_of_left(self._key(self.left, a)),
+            lambda b: best_of_right(self._key(self.right, b)),
+        )
 
     def _assign(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[float, Links, dict[int, float]]:
         here, ours = _places(self.left, left)
@@ -201,12 +209,22 @@ class Aligner:
         return total, links, {left[row]: values[row][column] for row, column in found}
 
 
-def _positive(value: float) -> float:
-    return max(value, 0.0)
-
-
 def _numbered(side: Folded, nodes: tuple[int, ...]) -> bool:
     return len(nodes) > 1 and all(side.tree.names[node].isdigit() for node in nodes)
+
+
+def _thinned(side: Folded, nodes: tuple[int, ...]) -> tuple[int, ...]:
+    """Of the items of a long list, the first few of every kind: against anything but a list no more find a partner."""
+    if len(nodes) <= _LONG_LIST:
+        return nodes
+    seen: dict[int, int] = {}
+    kept = []
+    for node in nodes:
+        kind = side.kind[node]
+        seen[kind] = seen.get(kind, 0) + 1
+        if seen[kind] <= _FEW or not side.tree.names[node].isdigit():
+            kept.append(node)
+    return tuple(kept)
 
 
 def _soluble(side: Folded, node: int) -> bool:
@@ -223,7 +241,8 @@ def _inside(side: Folded, node: int) -> tuple[int, ...]:
 def _chain(side: Folded, node: int) -> list[tuple[int, ...]]:
     """What stands in the place of a node when it is dissolved, then its largest child too, and so on down."""
     found: list[tuple[int, ...]] = []
-    tree, standing = side.tree, (node,)
+    tree = side.tree
+    standing: tuple[int, ...] = (node,)
     while _soluble(side, node) and len(found) < _DEEPEST_CHAIN:
         standing = _replaced(standing, node, _inside(side, node))
         found.append(standing)

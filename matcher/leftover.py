@@ -12,7 +12,7 @@ from __future__ import annotations
 from .assign import assign
 from .fold import Folded
 from .forest import Aligner
-from .traits import PARAMETRIC
+from .genus import PARAMETRIC
 
 _MOST_PAIRS = 250_000  # beyond, an assignment of leftovers would take longer than everything else
 _ROUNDS = 3  # what a round pairs may leave its inner levels to the next

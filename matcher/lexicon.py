@@ -2,7 +2,7 @@
 
 A *role* is what a module does in its block (``attn.q``, ``mlp.down``, ``norm.mlp.pre``, ``embed.token``). One name may
 play several (``c_proj`` ends an attention and an MLP alike); context decides (`matcher.roles`). `KIN` says how far two
-different roles still agree: a fused ``mlp.fc1`` goes with ``mlp.up`` by the convention of msprobe's own templates.
+different roles still agree: a fused ``mlp.fc1`` goes with ``mlp.up``, as in msprobe's own templates.
 
 Source: names in the public code of transformers, Megatron-LM, MindSpeed, MindFormers, litgpt, torchtune, timm, fairseq,
 diffusers and their checkpoint converters. The lexicon helps and is never needed: where a name is unknown, words, shapes,
@@ -19,9 +19,11 @@ ROLE_NAMES: dict[str, str] = {
     "attn.v": "v wv v_proj to_v value v_lin linear_v v_linear value_proj linear_v_proj v_layer value_layer proj_v "
     "linear_value",
     "attn.kv": "kv wkv kv_proj to_kv linear_kv key_value",
-    "attn.qkv": "qkv wqkv qkv_proj to_qkv linear_qkv query_key_value c_attn in_proj w_pack qkv_layer attn_qkv qkv_linear "
+    "attn.qkv": "qkv wqkv qkv_proj to_qkv linear_qkv query_key_value c_attn in_proj w_pack qkv_layer "
+    "attn_qkv qkv_linear "
     "qkv_lin proj_qkv",
-    "attn.out": "o wo o_proj out_proj to_out linear_proj c_proj proj dense out_lin out linear_out proj_out output_proj "
+    "attn.out": "o wo o_proj out_proj to_out linear_proj c_proj proj dense out_lin out linear_out "
+    "proj_out output_proj "
     "output_linear attn_out projection attention_output_dense linear_o attn_proj o_lin attn_out_proj proj_attn",
     "attn.q_down": "q_a_proj linear_q_down_proj wq_a q_down_proj q_a_proj_with_mqa",
     "attn.q_up": "q_b_proj linear_q_up_proj wq_b q_up_proj linear_qb",
@@ -33,7 +35,8 @@ ROLE_NAMES: dict[str, str] = {
     "mlp.down": "down_proj w_2 linear_fc_2 dense_4_h_to_h c_proj fc_2 wo proj output_dense lin_2 fc_out linear_2 down "
     "w_down linear_down pwconv_2 projection ff_2 dense_out layer_2 mlp_2 out_proj",
     "mlp.fc1": "linear_fc_1 fc_1 c_fc dense_h_to_4_h intermediate_dense lin_1 wi fc_in linear_1 mapping pwconv_1 fc "
-    "in_proj ff_1 dense_in layer_1 gate_up_proj up_gate w_in w_12 fc_1_fused gate_and_up_proj up_proj w_1 merged_gate_up "
+    "in_proj ff_1 dense_in layer_1 gate_up_proj up_gate w_in w_12 fc_1_fused gate_and_up_proj up_proj "
+    "w_1 merged_gate_up "
     "w_gate_up w_13 mlp_0",
     "moe.router": "router gate topk_router gate_wg wg router_classifier gating moe_gate gate_linear switch",
     "moe.experts": "experts local_experts expert_list",
@@ -44,7 +47,8 @@ ROLE_NAMES: dict[str, str] = {
     "decoder_embed_tokens",
     "embed.pos": "wpe position_embeddings position_embedding embed_positions pos_embed pos_embedding pos_emb "
     "positional_embedding position_embed pos_embeddings positional_embeddings embed_position",
-    "embed.type": "token_type_embeddings tokentype_embeddings token_type_embedding segment_embeddings segment_embedding "
+    "embed.type": "token_type_embeddings tokentype_embeddings token_type_embedding segment_embeddings "
+    "segment_embedding "
     "token_type_embed",
     "embed.patch": "patch_embed patch_embeddings patch_embedding patch_embed_proj conv_proj patchify",
     "rotary": "rotary_pos_emb rotary_emb rotary_embedding rope rotary_position_embedding rotary apply_rotary_emb "
@@ -54,7 +58,8 @@ ROLE_NAMES: dict[str, str] = {
     "layer_self_attention",
     "attn.cross": "cross_attn cross_attention encoder_attn encdec_attention enc_dec_attention attn_2 inter_attention "
     "encoder_attention multihead_attn crossattention cross_attend ca",
-    "mlp": "mlp feed_forward ffn ff feedforward block_sparse_moe moe dense_relu_dense mlp_block sparse_moe feed_forward_net",
+    "mlp": "mlp feed_forward ffn ff feedforward block_sparse_moe moe dense_relu_dense mlp_block "
+    "sparse_moe feed_forward_net",
     "layers": "layers h blocks layer resblocks block trf_blocks encoder_layers resnets transformer_layers stages blk "
     "layer_list",
     "stack": "decoder encoder transformer trunk body",
@@ -110,23 +115,22 @@ KIN: dict[frozenset[str], float] = {
     frozenset({"vision", "model"}): 0.2,
     frozenset({"text", "model"}): 0.8,
     frozenset({"stack", "model"}): 0.5,
-    frozenset({"norm.q", "norm.q_down"}): 0.9,
     frozenset({"down", "shortcut"}): 0.5,
     frozenset({"attn.q_up", "attn.q"}): 0.4,
 }
 
-# Sibling names that give each other their roles: (names in any order) -> role of each.
-SIBLINGS: tuple[tuple[dict[str, str], str], ...] = (
-    ({"fc_1": "mlp.gate", "fc_2": "mlp.up", "proj": "mlp.down"}, "separate"),
-    ({"w_1": "mlp.gate", "w_2": "mlp.down", "w_3": "mlp.up"}, ""),
-    ({"wi_0": "mlp.gate", "wi_1": "mlp.up", "wo": "mlp.down"}, ""),
-    ({"w_1": "mlp.fc1", "w_2": "mlp.down"}, ""),
-    ({"gate_proj": "mlp.gate", "up_proj": "mlp.up", "down_proj": "mlp.down"}, ""),
-    ({"up_proj": "mlp.fc1", "down_proj": "mlp.down"}, ""),
-    ({"dense_1": "attn.q", "dense_2": "attn.k", "dense_3": "attn.v"}, ""),
-    ({"fc_1": "mlp.fc1", "fc_2": "mlp.down"}, ""),
-    ({"linear_1": "mlp.fc1", "linear_2": "mlp.down"}, ""),
-    ({"wi": "mlp.fc1", "wo": "mlp.down"}, ""),
+# Siblings that give each other their roles; the first set that is complete decides.
+SIBLINGS: tuple[dict[str, str], ...] = (
+    {"fc_1": "mlp.gate", "fc_2": "mlp.up", "proj": "mlp.down"},
+    {"w_1": "mlp.gate", "w_2": "mlp.down", "w_3": "mlp.up"},
+    {"wi_0": "mlp.gate", "wi_1": "mlp.up", "wo": "mlp.down"},
+    {"w_1": "mlp.fc1", "w_2": "mlp.down"},
+    {"gate_proj": "mlp.gate", "up_proj": "mlp.up", "down_proj": "mlp.down"},
+    {"up_proj": "mlp.fc1", "down_proj": "mlp.down"},
+    {"dense_1": "attn.q", "dense_2": "attn.k", "dense_3": "attn.v"},
+    {"fc_1": "mlp.fc1", "fc_2": "mlp.down"},
+    {"linear_1": "mlp.fc1", "linear_2": "mlp.down"},
+    {"wi": "mlp.fc1", "wo": "mlp.down"},
 )
 
 # Names of bare parameters: (which one of its module it is, whether it belongs to a norm inside a fused linear).

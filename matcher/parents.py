@@ -38,7 +38,7 @@ class Cover:
 
 
 def pair_parents(aligner: Aligner, links: Links, moved: Links) -> Links:
-    """All links: the anchors of ``links``, everything in ``moved``, and the inner nodes that follow from the anchors."""
+    """All links: the anchors of ``links``, all of ``moved``, and the inner nodes that follow from the anchors."""
     left, right = aligner.left.tree, aligner.right.tree
     anchors = _anchors(left, right, links)
     back = {b: a for a, b in anchors.items()}

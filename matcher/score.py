@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .lexicon import KIN
-from .names import is_known, likeness
 from .fold import Folded
-from .traits import Roles, Trait
+from .names import is_known, likeness
+from .roles import Roles
+from .traits import Trait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,28 +95,7 @@ def role_likeness(one: Roles, other: Roles) -> float | None:
     return best
 
 
-def _kin(left: str, right: str) -> float:
-    if left == right:
-        return 1.0
-    if "@" in left or "@" in right:
-        left, _, mine = left.partition("@")
-        right, _, theirs = right.partition("@")
-        return _kin(left, right) if mine == theirs else 0.0
-    known = KIN.get(frozenset((left, right)))
-    if known is not None:
-        return known
-    if left.startswith("norm.") and right.startswith("norm."):
-        here, there = left.split("."), right.split(".")
-        if here[1] == there[1]:
-            return 0.45 if len(here) == len(there) else 0.95
-        if (
-            {here[1], there[1]} == {"attn", "mlp"}
-            and "post" in (here[-1], there[-1])
-            and "pre" in (here[-1], there[-1])
-        ):
-            return 0.3
-        return 0.15
-    return 0.0
+_NUMBERED = 0.42  # a number says nothing: the middle of the scale
 
 
 def name_likeness(left: str, right: str, one: Trait, other: Trait) -> float:
@@ -149,14 +128,18 @@ def shape_relation(one: tuple[int, ...], other: tuple[int, ...]) -> str:
     """``equal`` (up to transposition), ``compatible`` (padded, split or fused along one axis) or ``clash``."""
     if sorted(one) == sorted(other):
         return "equal"
-    if len(one) == len(other) == 2:
-        for a, b in ((one, other), (one, other[::-1])):
-            for same, free in ((0, 1), (1, 0)):
-                if a[same] == b[same]:
-                    low, high = sorted((a[free], b[free]))
-                    if high % low == 0 and high // low <= 4 or high - low <= 0.02 * high or low * 1.1 < high <= low * 2:
-                        return "compatible"
+    if len(one) == len(other) == 2 and (_one_axis_differs(one, other) or _one_axis_differs(one, other[::-1])):
+        return "compatible"
     return "clash"
+
+
+def _one_axis_differs(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether one axis is equal and the other could be padded (2 %), split among up to 4, or fused of unequal parts."""
+    for same, free in ((0, 1), (1, 0)):
+        low, high = sorted((one[free], other[free]))
+        if one[same] == other[same]:
+            return (high % low == 0 and high // low <= 4) or high - low <= 0.02 * high or low * 1.1 < high <= low * 2
+    return False
 
 
 class PairScorer:

@@ -16,8 +16,9 @@ _WORTH_CROSSING = 1.0  # log odds that an alignment out of order must gain to be
 def align_sequences(values: list[list[float]]) -> tuple[float, Links]:
     """Total value and (row, column) links of the best order-preserving alignment; ``values[row][column]`` is full."""
     flat = values[0][0]
-    if len(values) == len(values[0]) and flat > 0 and all(entry == flat for line in values for entry in line):
-        return flat * len(values), tuple((row, row) for row in range(len(values)))
+    if flat > 0 and all(entry == flat for line in values for entry in line):
+        count = min(len(values), len(values[0]))
+        return flat * count, tuple((row, row) for row in range(count))
     ordered, links = _needleman_wunsch(values)
     free, free_links = assign(values)
     if free > ordered + _WORTH_CROSSING:

@@ -63,9 +63,9 @@ def _unequal_lists(aligner: Aligner, links: Links) -> list[_Lists]:
     found: dict[tuple[int, int], None] = {}
     for a, b in sorted(links.items()):
         p, q = left.parents[a], right.parents[b]
-        if left.names[a].isdigit() and right.names[b].isdigit() and left.children[a] and right.children[b]:
-            if len(left.children[p]) != len(right.children[q]):
-                found[p, q] = None
+        blocks = left.names[a].isdigit() and right.names[b].isdigit() and left.children[a] and right.children[b]
+        if blocks and len(left.children[p]) != len(right.children[q]):
+            found[p, q] = None
     return [_Lists(p, q, len(left.children[p]) < len(right.children[q])) for p, q in found]
 
 
