@@ -5,8 +5,8 @@ play several (``c_proj`` ends an attention and an MLP alike); context decides (`
 different roles still agree: a fused ``mlp.fc1`` goes with ``mlp.up``, as in msprobe's own templates.
 
 Source: names in the public code of transformers, Megatron-LM, MindSpeed, MindFormers, litgpt, torchtune, timm, fairseq,
-diffusers and their checkpoint converters. The lexicon helps and is never needed: where a name is unknown, words, shapes,
-order and structure decide.
+diffusers and their checkpoint converters. The lexicon helps and is never needed: where a name is unknown, words,
+shapes, order and structure decide.
 """
 
 from __future__ import annotations

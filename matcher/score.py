@@ -98,6 +98,28 @@ def role_likeness(one: Roles, other: Roles) -> float | None:
 _NUMBERED = 0.42  # a number says nothing: the middle of the scale
 
 
+def _kin(left: str, right: str) -> float:
+    if left == right:
+        return 1.0
+    left, _, mine = left.partition("@")
+    right, _, theirs = right.partition("@")
+    if mine != theirs:
+        return 0.0
+    if left.startswith("norm.") and right.startswith("norm."):
+        return _norm_kin(left.split("."), right.split("."))
+    return KIN.get(frozenset((left, right)), 0.0)
+
+
+def _norm_kin(left: list[str], right: list[str]) -> float:
+    """Norms of one sublayer agree unless one stands before and one after it; others hardly do."""
+    if left[1] == right[1]:
+        return 0.95 if len(left) != len(right) else 0.45
+    sublayers, ends = {left[1], right[1]}, {left[-1], right[-1]}
+    if sublayers == {"q", "q_down"}:
+        return 0.9
+    return 0.3 if sublayers == {"attn", "mlp"} and ends == {"post", "pre"} else 0.15
+
+
 def name_likeness(left: str, right: str, one: Trait, other: Trait) -> float:
     """Roles where both are known, words and letters else, in [0, 1]."""
     spelled = _NUMBERED if left.isdigit() or right.isdigit() else likeness(left, right)
