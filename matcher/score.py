@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .fold import Folded
+from .lexicon import KIN
 from .names import is_known, likeness
 from .roles import Roles
 from .traits import Trait
