@@ -1,0 +1,152 @@
+"""Names in dump.json, turned into the scopes on which msprobe applies a mapping.
+
+Follows ``DumpDataItem`` and ``postprocess_pass`` of mindstudio-probe 26.2.0 (msprobe/core/compare/layer_mapping), the
+quirks included: a backward entry takes the scope of its forward entry; ``parameters_grad.N`` doubles the module's last
+name; an old stack.json puts a frame function between a module and its API; below a ``ParallelTransformer`` the layers
+are renumbered from 0, and a child without a number becomes ``nan``. Unlike msprobe's own renumbering, whose time is the
+product of transformers and entries, this is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from .source import Entry
+
+LAYER_PREFIXES = ("Module", "Cell")
+_GRAD = "parameters_grad"
+_NO_STACK = ("Primitive", "Jit")
+_RENUMBERED = "ParallelTransformer"
+_FRAME_FILES = ("site-packages/torch", "package/torch", "site-packages/mindspore", "package/mindspore")
+_SKIPPED_FILES = ("msprobe", "MindSpeed")
+_SKIPPED_FUNCTIONS = ("construct", "__call__")
+_STACK_SIGNS = {"mindspore": ("Template", "construct"), "pytorch": ("Template", r"in (for|back)ward,")}
+
+Stack = Mapping[str, Sequence[str]]
+Construct = Mapping[str, "str | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class BadName:
+    """A name in dump.json that makes msprobe drop the whole mapping: it has fewer than four dotted parts."""
+
+    name: str
+
+
+def entries_of(
+    names: Iterable[str], construct: Construct, stack: Stack, framework: str
+) -> tuple[tuple[Entry, ...], tuple[BadName, ...]]:
+    """The entries of a dump in its order, renumbered; and the names that msprobe would choke on, left out."""
+    entries: list[Entry] = []
+    bad: list[BadName] = []
+    forward: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        parts = name.split(".")
+        parent = construct.get(name)
+        if len(parts) < 4 or (parent and "." in parent and parent.count(".") < 3):
+            bad.append(BadName(name))
+            continue
+        entry = _entry(name, parts, parent, stack.get(name), framework)
+        forward[name] = entry.scope
+        entries.append(entry)
+    entries = [_with_forward_scope(entry, forward) for entry in entries]
+    return tuple(_renumbered(entries)), tuple(bad)
+
+
+def _entry(name: str, parts: list[str], parent: str | None, lines: Sequence[str] | None, framework: str) -> Entry:
+    if parts[-1] == _GRAD:
+        return Entry(name, tuple(parts[1:-3] + parts[-3:-2]), parts[-2], _GRAD)
+    if parts[-2] == _GRAD and parts[-1].isdigit():
+        return Entry(name, tuple(parts[1:-3] + parts[-4:-3]), parts[-3], _GRAD)
+    if parts[0] in LAYER_PREFIXES:
+        outer = parts[1:-4] if len(parts) > 4 else []
+        return Entry(name, (*outer, parts[-4]), parts[-3], parts[-2])
+    outer = parent.split(".")[1:-3] if parent else []
+    inner = _frame_functions(lines, framework) if lines and parts[0] not in _NO_STACK else []
+    return Entry(name, (*outer, *inner, parts[-3]), parts[-3], parts[-1])
+
+
+def _with_forward_scope(entry: Entry, forward: Mapping[str, tuple[str, ...]]) -> Entry:
+    head, direction, call = entry.name.rsplit(".", 2)
+    if "backward" not in (direction, call):
+        return entry
+    twin = ".".join((head, direction.replace("backward", "forward"), call.replace("backward", "forward")))
+    return replace(entry, scope=forward[twin]) if twin in forward else entry
+
+
+def _frame_functions(lines: Sequence[str], framework: str) -> list[str]:
+    """The framework function that called the API, if the old stack.json tells one (``find_stack_func_list``)."""
+    start_sign, end_sign = _STACK_SIGNS[framework]
+    start, end = -1, len(lines)
+    for index, line in enumerate(lines):
+        if re.search(start_sign, line):
+            start = index
+        elif start >= 0 and re.search(end_sign, line):
+            end = index
+            break
+    frame = ""
+    for line in lines[start + 1 : end]:
+        if not any(mark in line.split(",")[0] for mark in _FRAME_FILES):
+            break
+        frame = line
+    fields = frame.split(",")
+    if len(fields) < 3 or any(mark in fields[0] for mark in _SKIPPED_FILES):
+        return []
+    return [] if any(mark in fields[2] for mark in _SKIPPED_FUNCTIONS) else [fields[2].split()[1]]
+
+
+def _renumbered(entries: list[Entry]) -> list[Entry]:
+    """Layers below every ``ParallelTransformer`` counted from the smallest number there (``renumber_index_pass``)."""
+    order: dict[tuple[str, ...], int] = {}
+    for entry in entries:
+        if entry.type == _RENUMBERED:
+            order.setdefault((*entry.scope, "layers"), len(order))
+    if not order:
+        return entries
+    least: dict[tuple[str, ...], int] = {}
+    for entry in entries:
+        for prefix, number in _numbered_below(entry.scope, order):
+            if number is not None:
+                least[prefix] = min(least.get(prefix, number), number)
+    return [replace(entry, scope=_shifted(entry.scope, order, least)) for entry in entries]
+
+
+def _numbered_below(
+    scope: tuple[str, ...], order: Mapping[tuple[str, ...], int]
+) -> list[tuple[tuple[str, ...], int | None]]:
+    """The prefixes that a scope stands below, with the last number in the step after each."""
+    found = []
+    for length in range(1, len(scope)):
+        prefix = scope[:length]
+        if prefix in order:
+            numbers = re.findall(r"\d+", scope[length])
+            found.append((prefix, int(numbers[-1]) if numbers else None))
+    return found
+
+
+def _shifted(
+    scope: tuple[str, ...], order: Mapping[tuple[str, ...], int], least: Mapping[tuple[str, ...], int]
+) -> tuple[str, ...]:
+    done = -1
+    while True:
+        ahead = [(order[prefix], prefix, number) for prefix, number in _numbered_below(scope, order)]
+        ahead = [item for item in ahead if item[0] > done]
+        if not ahead:
+            return scope
+        done, prefix, number = min(ahead)
+        at = len(prefix)
+        if number is not None:
+            scope = (*prefix, str(number - least[prefix]), *scope[at + 1 :])
+        elif prefix not in least:
+            scope = (*prefix, "nan", *scope[at + 1 :])
+
+
+def module_entries(modules: Iterable[tuple[str, str | None]], prefix: str = "Module") -> tuple[Entry, ...]:
+    """One forward entry for every (path, class) of a model that was not dumped; None is an unknown class.
+
+    These are the entries that a dump of one forward pass would hold, renumbered as msprobe would.
+    """
+    entries = [Entry(f"{prefix}.{path}.{cls or '?'}.forward.0", tuple(path.split(".")), cls) for path, cls in modules]
+    return tuple(_renumbered(entries))
