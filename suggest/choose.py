@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from .needs import Needs, below, joined, taken
+from .needs import Needs, below, joined
 from .scopes import Scopes
 
 Key = tuple[str, str]
@@ -32,7 +32,8 @@ class _Chooser:
         self.npu, self.bench, self.needs = npu, bench, needs
         self.rules: Chosen = {}
         self.waiting: dict[int, dict[Key, list[int]]] = defaultdict(dict)
-        self.lifted: dict[int, Key] = {}
+        self.lifted: dict[int, str] = {}
+        self.serving: dict[tuple[str, str, str | None], bool] = {}
         self.stops: dict[str, list[int]] = defaultdict(list)
         for node, kind in enumerate(npu.types):
             if kind is not None:
@@ -70,20 +71,27 @@ class _Chooser:
     def _settle(self, key: Key, asking: list[int]) -> None:
         """Choose the target of one key; lift the places that it does not serve."""
         section, path = key
-        depth = path.count(".") + 1
-        claims: dict[str, list[int]] = defaultdict(list)
-        for stop, node in self._places(section, path):
-            claims[self._claim(stop, node, path, asking)].append(node)
-        options = sorted(claims, key=lambda target: (self._cost(target, claims, depth), target))
-        best = options[0] if options else _BY_NAME
+        claims = self._claims(section, path, frozenset(asking))
+        options = [target for target in claims if target not in (_ANYTHING, _IMPOSSIBLE)]
+        best = min(
+            options, key=lambda target: (self._cost(target, claims, path), -len(claims[target]), target), default=""
+        )
         if best != _BY_NAME:
             self.rules[key] = best
         for target, nodes in claims.items():
             if target not in (best, _ANYTHING):
                 for node in nodes:
-                    self._lift(node, depth)
+                    self._lift(node, path)
+
+    def _claims(self, section: str, path: str, asking: frozenset[int]) -> dict[str, list[int]]:
+        """The nodes to which a key applies, by the target that each of them needs."""
+        claims: dict[str, list[int]] = defaultdict(list)
+        for stop, node in self._places(section, path):
+            claims[self._claim(stop, node, path, asking)].append(node)
+        return claims
 
     def _places(self, section: str, path: str) -> Iterator[tuple[int, int]]:
+        """(stop, node) of every place to which a key applies."""
         steps = path.split(".")
         for stop in self.stops[section]:
             node: int | None = stop
@@ -92,55 +100,53 @@ class _Chooser:
             if node is not None:
                 yield stop, node
 
-    def _claim(self, stop: int, node: int, path: str, asking: list[int]) -> str:
-        """The target that a place needs at this key."""
-        if not self.needs.definite[node]:
+    def _claim(self, stop: int, node: int, path: str, asking: frozenset[int]) -> str:
+        if not self.needs.definite[node] or self.lifted.get(node, path).count(".") > path.count("."):
             return _ANYTHING
         rest = below(self.needs.images[stop], self.needs.images[node])
-        if node in self.lifted and self.lifted[node][1].count(".") > path.count("."):
-            return _ANYTHING
         if rest is None:
             return _IMPOSSIBLE
-        if node not in asking and rest == path and "." not in path:
-            return _BY_NAME
-        return rest
+        return _BY_NAME if rest == path and node not in asking else rest
 
-    def _cost(self, target: str, claims: dict[str, list[int]], depth: int) -> float:
+    def _cost(self, target: str, claims: dict[str, list[int]], path: str) -> int:
         """Rules that this choice takes: its own, and one for every kind of place that has to be lifted."""
-        if target in (_ANYTHING, _IMPOSSIBLE):
-            return float("inf")
         lifts = {
-            self._lifted_key(node, depth)
+            self._above(node, path)[:2]
             for other, nodes in claims.items()
             if other not in (target, _ANYTHING)
             for node in nodes
         }
         return (target != _BY_NAME) + len(lifts)
 
-    def _lifted_key(self, node: int, depth: int) -> Key:
-        at, path = self._above(node, depth)
-        return next(((section, key) for section, key, _ in self._anchors(node, at, path)), ("", self.npu.path(node)))
+    def _lift(self, node: int, path: str) -> None:
+        section, key, _ = self._above(node, path)
+        self.lifted[node] = key
+        waiting = self.waiting[key.count(".")].setdefault((section, key), [])
+        if node not in waiting:
+            waiting.append(node)
 
-    def _lift(self, node: int, depth: int) -> None:
-        at, path = self._above(node, depth)
-        for section, key, _ in self._anchors(node, at, path):
-            self.lifted[node] = (section, key)
-            waiting = self.waiting[key.count(".")].setdefault((section, key), [])
-            if node not in waiting:
-                waiting.append(node)
-            return
-
-    def _above(self, node: int, depth: int) -> tuple[int, str]:
-        """The ancestor above the one that a key of this depth hangs on, and the path from it."""
-        at, path = node, ""
-        for _ in range(depth + 1):
-            path = joined(self.npu.names[at], path) if path else self.npu.names[at]
+    def _above(self, node: int, path: str) -> tuple[str, str, int]:
+        """The next rule above a key that could serve a node: the nearest one that serves all its places alike."""
+        at = node
+        for _ in range(path.count(".") + 1):
             at = self.npu.parents[at]
-            if at < 0:
-                return -1, path
-        return at, path
+        anchors = list(self._anchors(node, self.npu.parents[at], joined(self.npu.names[at], path)))
+        for section, key, stop in anchors:
+            target = below(self.needs.images[stop], self.needs.images[node])
+            if self._serves(section, key, target):
+                return section, key, stop
+        return anchors[-1]
+
+    def _serves(self, section: str, path: str, target: str | None) -> bool:
+        """Whether a rule would be right wherever it applies."""
+        known = (section, path, target)
+        if known not in self.serving:
+            self.serving[known] = all(
+                not self.needs.definite[node] or below(self.needs.images[stop], self.needs.images[node]) == target
+                for stop, node in self._places(section, path)
+            )
+        return self.serving[known]
 
 
 _ANYTHING = "*"  # a place that may land anywhere; no target holds an asterisk
 _IMPOSSIBLE = "!"  # a place whose counterpart does not stand below the stop's
-__all__ = ["Chosen", "choose", "taken"]

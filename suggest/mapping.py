@@ -28,7 +28,7 @@ _RESERVED = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "nul
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """``section: {key: target}``; ``confidence`` (0 to 1) and ``note`` become its comment, ``line`` is where it stood."""
+    """``section: {key: target}``; ``confidence`` (0 to 1) and ``note`` make its comment, ``line`` is where it stood."""
 
     section: str
     key: str
@@ -54,7 +54,7 @@ class LayerMap:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What msprobe rejects in a mapping file (``fatal``: it then ignores the whole file) or silently changes."""
+    """What msprobe rejects in a mapping file (``fatal``: it ignores the whole file) or silently changes."""
 
     line: int
     message: str

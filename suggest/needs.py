@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from .scopes import Scopes
 
+NO_COUNTERPART = "_no_counterpart"
 Wanted = Mapping[int, "str | None"]
 
 
@@ -41,10 +42,13 @@ def needs_of(npu: Scopes, bench: Scopes, wanted: Wanted) -> Needs:
         follows = joined(images[parent], npu.names[node])
         images[node] = target if target is not None else pulled.get(node, follows)
         definite[node] = target is not None or node in pulled
+        if node in alone and node not in pulled and taken(npu, bench, node, follows):
+            images[node] = joined(images[parent], nowhere(bench, npu.names[node]))
+            definite[node] = True
     for node in range(count - 1, 0, -1):
         parent = npu.parents[node]
         if definite[node] and images[node] == joined(images[parent], npu.names[node]):
-            definite[parent] = definite[parent] or parent not in alone or not taken(npu, bench, parent, images[parent])
+            definite[parent] = True
     return Needs(tuple(images), tuple(definite), alone)
 
 
@@ -78,6 +82,14 @@ def taken(npu: Scopes, bench: Scopes, node: int, image: str) -> bool:
     """Whether a node that lands there would meet a bench entry of one of its own states."""
     found = bench.find(image)
     return found is not None and any(bench.entries[found].get(state) for state in npu.entries[node])
+
+
+def nowhere(bench: Scopes, name: str) -> str:
+    """A target that no bench path contains: what a one-sided node is sent to."""
+    target = f"{name}{NO_COUNTERPART}"
+    while target in bench.names:
+        target += "_"
+    return target
 
 
 def joined(outer: str, inner: str) -> str:

@@ -22,13 +22,12 @@ from dataclasses import dataclass
 
 from .choose import Chosen, choose
 from .mapping import LayerMap, Rule
-from .needs import Needs, Wanted, below, joined, needs_of, taken
+from .needs import NO_COUNTERPART, Needs, Wanted, joined, needs_of, nowhere, taken
 from .replay import IDENTITY, Landing, land
-from .scopes import Scopes
+from .scopes import TOP_LAYER, Scopes
 
 BLOCKED = "blocked: no counterpart"
 KEPT = "kept: another rule would move it"
-_NOTHING = "no_counterpart"
 _MOST_TRIALS = 3_000_000  # nodes times rules up to which every rule is tried for removal by replay
 
 
@@ -80,7 +79,7 @@ def _blocked(npu: Scopes, bench: Scopes, needs: Needs, wanted: Wanted, rules: Ch
             ((section, key) for section, key, _ in anchors if _may_block(npu, needs, rules, section, key)),
             anchors[-1][:2],
         )
-        rules = rules | {(section, key): _free_name(bench, npu.names[node])}
+        rules = rules | {(section, key): nowhere(bench, npu.names[node])}
     return rules
 
 
@@ -109,29 +108,20 @@ def _may_block(npu: Scopes, needs: Needs, rules: Chosen, section: str, key: str)
     return True
 
 
-def _free_name(bench: Scopes, name: str) -> str:
-    """A target that no bench path contains."""
-    names = set(bench.names)
-    target = f"{name}_{_NOTHING}"
-    while target in names:
-        target += "_"
-    return target
-
-
 def _repaired(npu: Scopes, bench: Scopes, wanted: Wanted, rules: Chosen) -> Chosen:
-    """Every node that is still wrong gets a rule of its own from TopLayer, which nothing can override."""
+    """The topmost nodes that are still wrong get rules of their own from TopLayer, which nothing can override."""
     while True:
         landing = land(npu, bench, _map(rules))
         wrong = wrong_nodes(npu, bench, wanted, landing)
         if not wrong:
             return rules
+        broken = set(wrong)
         added = {}
         for node in wrong:
-            key = ("TopLayer", npu.path(node))
             scope = wanted[node]
-            target = scope if scope is not None else _free_name(bench, npu.names[node])
-            if rules.get(key) != target:
-                added[key] = target
+            key = (TOP_LAYER, npu.path(node))
+            if npu.parents[node] not in broken:
+                added[key] = scope if scope is not None else nowhere(bench, npu.names[node])
         rules = rules | added
 
 
@@ -162,7 +152,7 @@ def _in_model_order(npu: Scopes, bench: Scopes, rules: Chosen) -> Synthesis:
         first_of_section[section] = min(first_of_section.get(section, len(npu)), nodes[0] if nodes else len(npu))
     ordered = sorted(
         keys,
-        key=lambda key: (key[0] != "TopLayer", first_of_section[key[0]], key[0], decided[key][:1], key[1]),
+        key=lambda key: (key[0] != TOP_LAYER, first_of_section[key[0]], key[0], decided[key][:1], key[1]),
     )
     ordered = [key for section in dict.fromkeys(key[0] for key in ordered) for key in ordered if key[0] == section]
     noted = [Rule(section=s, key=k, target=rules[s, k], note=_note(k, rules[s, k])) for s, k in ordered]
@@ -170,6 +160,6 @@ def _in_model_order(npu: Scopes, bench: Scopes, rules: Chosen) -> Synthesis:
 
 
 def _note(key: str, target: str) -> str:
-    if _NOTHING in target:
+    if NO_COUNTERPART in target:
         return BLOCKED
-    return KEPT if below("", key) == target else ""
+    return KEPT if key == target else ""
