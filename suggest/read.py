@@ -21,28 +21,42 @@ def read(path: str) -> Source:
     Raises `ReadError` for anything that cannot be read, with the place in it.
     """
     if path == "-":
-        return _read_bytes(sys.stdin.buffer.read(), Path("-"), "standard input")
+        label = "standard input"
+        return _read_text(_decoded(sys.stdin.buffer.read(), label), Path("-"), label)
     place = Path(path)
     if place.is_dir():
         return read_directory(place)
+    return _read_text(_decoded(_content(place), path), place, path)
+
+
+def read_plain(path: str) -> str:
+    """The text of a file, or of standard input for ``-``; raises `ReadError`."""
+    content = sys.stdin.buffer.read() if path == "-" else _content(Path(path))
+    return _decoded(content, path, may_be_empty=True)
+
+
+def _content(place: Path) -> bytes:
     try:
-        content = place.read_bytes()
+        return place.read_bytes()
     except FileNotFoundError:
-        raise ReadError(path, "no such file or directory", "check the path") from None
+        raise ReadError(str(place), "no such file or directory", "check the path") from None
     except OSError as error:
-        raise ReadError(path, error.strerror or "cannot be read", "check the path and its permissions") from None
-    return _read_bytes(content, place, path)
+        raise ReadError(str(place), error.strerror or "cannot be read", "check the path") from None
 
 
-def _read_bytes(content: bytes, place: Path, label: str) -> Source:
-    if not content.strip():
+def _decoded(content: bytes, label: str, *, may_be_empty: bool = False) -> str:
+    if not content.strip() and not may_be_empty:
         raise ReadError(label, "the input is empty", _KINDS)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ReadError(label, "neither text nor JSON: the file is binary", _KINDS) from None
+        text = "\0"
     if "\0" in text:
         raise ReadError(label, "neither text nor JSON: the file is binary", _KINDS)
+    return text
+
+
+def _read_text(text: str, place: Path, label: str) -> Source:
     if text.lstrip().startswith("{"):
         return read_json(_json(text, label), place)
     if looks_like_a_printed_model(text):

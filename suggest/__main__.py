@@ -1,0 +1,5 @@
+"""``python -m suggest`` is the ``layermap`` command."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,115 @@
+"""The command: parse, call the library, print, exit code.
+
+Results go to standard output, talk to standard error. Exit codes: 0 done; 1 findings (``check``), or nothing at all
+could be matched, or a fault (``suggest``); 2 unusable input or usage. Everything heavy is imported inside the commands,
+so that ``--help`` is instant.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from .errors import LayermapError
+
+_FINDINGS = 1
+_UNUSABLE = 2
+_INTERRUPTED = 130
+_SIDES = (
+    "NPU is the run under test, BENCH the reference: an msprobe dump, print(model) text or a list of names; - is stdin."
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="layermap", prog_name="layermap")
+def cli() -> None:
+    """Draft and check the layer mapping that msprobe needs to compare a network in two code bases."""
+
+
+@cli.command(epilog=_SIDES)
+@click.argument("npu")
+@click.argument("bench")
+@click.option("-o", "--output", metavar="FILE", help="Write the draft to FILE (atomically) instead of standard output.")
+@click.option("--format", "style", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True)
+@click.option("--no-comments", is_flag=True, help="Rules only.")
+@click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
+def suggest(npu: str, bench: str, output: str | None, style: str, *, no_comments: bool, quiet: bool) -> int:
+    """Draft the mapping from NPU to BENCH."""
+    from .draft import draft  # noqa: PLC0415
+    from .read import read  # noqa: PLC0415
+    from .render import render, summary  # noqa: PLC0415
+
+    found = draft(read(npu), read(bench))
+    _write(render(found, style, comments=not no_comments), output)
+    if not quiet:
+        click.echo("\n".join(summary(found)), err=True)
+    return 0 if found.matched and not found.faults else _FINDINGS
+
+
+@cli.command(epilog=_SIDES)
+@click.argument("mapping")
+@click.argument("npu")
+@click.argument("bench")
+def check(mapping: str, npu: str, bench: str) -> int:
+    """Replay MAPPING as msprobe does, and say what it matches, misses and gets wrong."""
+    from .check import check as check_mapping  # noqa: PLC0415
+    from .check import render_report  # noqa: PLC0415
+    from .mapping import load_mapping  # noqa: PLC0415
+    from .read import read, read_plain  # noqa: PLC0415
+
+    loaded = load_mapping(read_plain(mapping), mapping)
+    report = check_mapping(loaded, read(npu), read(bench))
+    click.echo(render_report(report))
+    return _FINDINGS if report.findings else 0
+
+
+def _write(text: str, output: str | None) -> None:
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    place = Path(output)
+    try:
+        mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask()
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            Path(name).chmod(mode)
+            Path(name).replace(place)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise LayermapError(output, error.strerror or "cannot be written", "choose another place with -o") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command and exit."""
+    try:
+        code = cli.main(args=arguments, prog_name="layermap", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        code = done.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = _UNUSABLE
+    except LayermapError as error:
+        click.echo(f"layermap: {error}", err=True)
+        code = _UNUSABLE
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("layermap: interrupted", err=True)
+        code = _INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,31 @@
+"""Many paths in few lines: paths that differ only in layer numbers become one pattern with a count.
+
+decoder.layers.0-27.cross_attention (28)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def collapsed(paths: Iterable[str]) -> list[str]:
+    """One line a pattern, in order of first appearance; ranges where numbers vary, the count where above one."""
+    groups: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
+    for path in paths:
+        steps = path.split(".")
+        shape = tuple("#" if step.isdigit() else step for step in steps)
+        groups.setdefault(shape, []).append(tuple(int(step) for step in steps if step.isdigit()))
+    return [_line(shape, numbers) for shape, numbers in groups.items()]
+
+
+def _line(shape: tuple[str, ...], numbers: list[tuple[int, ...]]) -> str:
+    columns = iter(zip(*numbers, strict=True))
+    path = ".".join(_span(next(columns)) if step == "#" else step for step in shape)
+    return f"{path} ({len(numbers)})" if len(numbers) > 1 else path
+
+
+def _span(values: tuple[int, ...]) -> str:
+    low, high = min(values), max(values)
+    if low == high:
+        return str(low)
+    return f"{low}-{high}" if len(set(values)) == high - low + 1 else ",".join(map(str, sorted(set(values))))

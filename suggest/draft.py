@@ -1,0 +1,178 @@
+"""From two inputs to a proven draft: align, synthesise, replay, and count what the replay gives.
+
+Nothing here is taken on trust. The counts are those of the replayed rules, node by node, and a rule set whose replay
+differs from the alignment is reported as the fault that it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from matcher import Alignment, Pair, Tree, align
+
+from .collapse import collapsed
+from .mapping import LayerMap, Rule
+from .replay import NOWHERE, land
+from .scopes import Scopes
+from .source import Source
+from .synthesise import Synthesis, synthesise, wrong_nodes
+
+REVIEW_BELOW = 0.8  # rules that are less sure than this ask for a look; one in five of them may be wrong
+_FORWARD = "forward"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A mapping with its reasons.
+
+    ``matched`` counts called NPU modules that the replay matches, of ``npu_modules``; the two lists name what has no
+    counterpart, collapsed; ``groups`` the fused modules that no rule can express; ``faults`` NPU paths where the replay
+    differs from the alignment, which no input should ever cause.
+    """
+
+    npu: Source
+    bench: Source
+    alignment: Alignment
+    layer_map: LayerMap
+    matched: int
+    npu_modules: int
+    bench_modules: int
+    npu_only: tuple[str, ...]
+    npu_only_count: int
+    bench_only: tuple[str, ...]
+    bench_only_count: int
+    groups: tuple[str, ...]
+    faults: tuple[str, ...]
+
+    def to_review(self) -> tuple[Rule, ...]:
+        """Doubtful rules, the most doubtful first."""
+        doubtful = [rule for rule in self.layer_map.rules if rule.note.startswith("review")]
+        return tuple(sorted(doubtful, key=lambda rule: 1.0 if rule.confidence is None else rule.confidence))
+
+
+def draft(npu: Source, bench: Source) -> Draft:
+    """The draft mapping of two inputs."""
+    alignment = align(npu.tree, bench.tree)
+    here, there = Scopes.build(npu.entries), Scopes.build(bench.entries)
+    places = {npu.tree.paths[node]: node for node in range(len(npu.tree))}
+    wanted = _wanted(alignment, here)
+    synthesis = synthesise(here, there, wanted)
+    landing = land(here, there, synthesis.layer_map)
+    hit = {
+        here.path(node): there.path(landing.nodes[node]) for node in wanted if _is_hit(here, there, node, landing.nodes)
+    }
+    hit_bench = set(hit.values())
+    npu_only = [path for path in _called(alignment.npu) if path not in hit]
+    bench_only = [path for path in _called(alignment.bench) if path not in hit_bench]
+    return Draft(
+        npu=npu,
+        bench=bench,
+        alignment=alignment,
+        layer_map=_annotated(synthesis, here, places, alignment),
+        matched=len(hit),
+        npu_modules=alignment.npu.called_count(),
+        bench_modules=alignment.bench.called_count(),
+        npu_only=tuple(collapsed(_topmost(npu_only, hit))),
+        npu_only_count=len(npu_only),
+        bench_only=tuple(collapsed(_topmost(bench_only, hit_bench))),
+        bench_only_count=len(bench_only),
+        groups=_group_lines(alignment),
+        faults=tuple(here.path(node) for node in wrong_nodes(here, there, wanted, landing)),
+    )
+
+
+def _wanted(alignment: Alignment, scopes: Scopes) -> dict[int, str | None]:
+    """Where every called NPU module has to land: its counterpart's scope, or None for nowhere."""
+    wanted: dict[int, str | None] = {}
+    partner = alignment.bench_of()
+    for node, called in enumerate(alignment.npu.called):
+        place = scopes.find(alignment.npu.paths[node]) if called else None
+        if place is not None:
+            bench = partner.get(node)
+            meets = bench is not None and alignment.bench.called[bench]
+            wanted[place] = alignment.bench.paths[bench] if bench is not None and meets else None
+    return wanted
+
+
+def _is_hit(here: Scopes, there: Scopes, node: int, nodes: tuple[int, ...]) -> bool:
+    """Whether msprobe would match the first forward call of a module."""
+    return nodes[node] != NOWHERE and bool(
+        here.entries[node].get(_FORWARD) and there.entries[nodes[node]].get(_FORWARD)
+    )
+
+
+def _called(tree: Tree) -> Iterable[str]:
+    return (path for path, called in zip(tree.paths, tree.called, strict=True) if called)
+
+
+def _topmost(alone: Iterable[str], hit: Iterable[str]) -> list[str]:
+    """One-sided paths, without those inside a one-sided module of which nothing is matched at all."""
+    listed = list(alone)
+    empty = set(listed) - {outer for path in hit for outer in _outer(path)}
+    return [path for path in listed if not any(outer in empty for outer in _outer(path))]
+
+
+def _outer(path: str) -> Iterable[str]:
+    steps = path.split(".")
+    return (".".join(steps[:length]) for length in range(1, len(steps)))
+
+
+def _annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], alignment: Alignment) -> LayerMap:
+    """The rules with the confidence and the doubts of the pairs that they decide."""
+    pairs = {pair.npu: pair for pair in alignment.pairs}
+    below = _confidence_below(alignment, pairs)
+    rules = []
+    for rule, nodes in zip(synthesis.layer_map.rules, synthesis.decides, strict=True):
+        ids = [places[path] for node in nodes if (path := scopes.path(node)) in places]
+        decided = [pairs[node] for node in ids if node in pairs]
+        sure = [pair.confidence for pair in decided] or [value for node in ids if (value := below[node]) is not None]
+        confidence = min(sure, default=None)
+        rules.append(replace(rule, confidence=confidence, note=_note(rule, confidence, decided, alignment)))
+    return LayerMap(tuple(rules))
+
+
+def _confidence_below(alignment: Alignment, pairs: Mapping[int, Pair]) -> list[float | None]:
+    """For every NPU node, the mean confidence of the pairs below it: what a container's place rests on."""
+    tree = alignment.npu
+    total, count = [0.0] * len(tree), [0] * len(tree)
+    for node in range(len(tree) - 1, 0, -1):
+        if node in pairs:
+            total[node] += pairs[node].confidence
+            count[node] += 1
+        total[tree.parents[node]] += total[node]
+        count[tree.parents[node]] += count[node]
+    return [value / number if number else None for value, number in zip(total, count, strict=True)]
+
+
+def _note(rule: Rule, confidence: float | None, decided: list[Pair], alignment: Alignment) -> str:
+    """The rule's own note, fused groups, guesses and, if the rule is doubtful, what else it could be."""
+    said = [rule.note] if rule.note else []
+    fused = next((pair for pair in decided if pair.group), None)
+    if fused is not None:
+        tree = alignment.bench if fused.split_side == "bench" else alignment.npu
+        said.append("fused, covers " + " + ".join(tree.names[node] for node in fused.group))
+    guess = next((pair.note for pair in decided if pair.note), "")
+    if guess:
+        said.append(guess)
+    doubtful = confidence is not None and confidence < REVIEW_BELOW
+    if doubtful and not guess and decided:
+        rival = min(decided, key=lambda pair: pair.confidence)
+        if rival.runner_up is not None:
+            said.append(f"or {alignment.bench.names[rival.runner_up]}")
+    text = ", ".join(said)
+    return f"review: {text}" if (doubtful or fused is not None or guess) and text else "review" if doubtful else text
+
+
+def _group_lines(alignment: Alignment) -> tuple[str, ...]:
+    """Fused correspondences that no rule can express, collapsed over layers."""
+    npu, bench = alignment.npu, alignment.bench
+    lines: dict[str, list[str]] = {}
+    for group in alignment.groups:
+        if len(group.npu) == 1:
+            key = " + ".join(bench.names[node] for node in group.bench)
+            lines.setdefault(f"{{}} covers {key}", []).append(npu.paths[group.npu[0]])
+        else:
+            key = " + ".join(npu.names[node] for node in group.npu)
+            lines.setdefault(f"{{}} covers {key} of the NPU side", []).append(bench.paths[group.bench[0]])
+    return tuple(text.format(line) for text, paths in lines.items() for line in collapsed(paths))
