@@ -1,6 +1,6 @@
 """How right the drafts are: every pair, both directions, scored on the replayed rules.
 
-    python -m benchmarks.quality [PAIRS_DIR] [--mode dump|text|names] [--scramble P] [--families] [--only SUBSTR] [--json OUT]
+    python -m benchmarks.quality [PAIRS_DIR] [--mode dump|text|names] [--scramble P] [--families] [--only SUBSTR]
 
 See benchmarks/README.md for how to read the table.
 """

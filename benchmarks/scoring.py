@@ -10,7 +10,7 @@ from .corpus import Pair
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """Counts over the called NPU modules that gold speaks of; a match of a module without counterpart is a false one."""
+    """Counts over the called NPU modules that gold speaks of; a match of a one-sided module is a false one."""
 
     name: str
     family: str

@@ -56,7 +56,7 @@ def draft(npu: Source, bench: Source) -> Draft:
     alignment = align(npu.tree, bench.tree)
     here, there = Scopes.build(npu.entries), Scopes.build(bench.entries)
     places = {npu.tree.paths[node]: node for node in range(len(npu.tree))}
-    wanted = _wanted(alignment, here)
+    wanted = wishes(alignment, here)
     synthesis = synthesise(here, there, wanted)
     landing = land(here, there, synthesis.layer_map)
     hit = {
@@ -82,7 +82,7 @@ def draft(npu: Source, bench: Source) -> Draft:
     )
 
 
-def _wanted(alignment: Alignment, scopes: Scopes) -> dict[int, str | None]:
+def wishes(alignment: Alignment, scopes: Scopes) -> dict[int, str | None]:
     """Where every called NPU module has to land: its counterpart's scope, or None for nowhere."""
     wanted: dict[int, str | None] = {}
     partner = alignment.bench_of()

@@ -1,0 +1,141 @@
+"""The command as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from benchmarks.corpus import PAIRS
+
+COMMAND = [sys.executable, "-m", "suggest"]
+
+
+def layermap(*arguments: str | Path, stdin: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | env,
+        cwd=Path(__file__).parent.parent.parent,
+    )
+
+
+def test_suggest_prints_only_the_draft_on_stdout_and_talks_on_stderr(examples: Path) -> None:
+    run = layermap("suggest", examples / "npu.json", examples / "gpu.json")
+    assert run.returncode == 0
+    assert yaml.safe_load(run.stdout)["TopLayer"] == {"module": "model"}
+    assert run.stderr.startswith("matched 38 of 45 NPU modules with 9 rules, 0 to review\n")
+
+
+def test_quiet_says_nothing_on_stderr(examples: Path) -> None:
+    run = layermap("suggest", "-q", examples / "npu.json", examples / "gpu.json")
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_no_comments_leaves_rules_only(examples: Path) -> None:
+    run = layermap("suggest", "--no-comments", examples / "npu.json", examples / "gpu.json")
+    assert "#" not in run.stdout
+    assert yaml.safe_load(run.stdout)["ParallelMLP"] == {"dense_h_to_4h": "linear_fc1", "dense_4h_to_h": "linear_fc2"}
+
+
+def test_json_format_carries_confidence(examples: Path) -> None:
+    run = layermap("suggest", "--format", "json", examples / "npu.json", examples / "gpu.json")
+    rule = json.loads(run.stdout)["sections"]["TopLayer"][0]
+    assert (rule["key"], rule["target"]) == ("module", "model")
+    assert 0.5 < rule["confidence"] <= 1.0
+
+
+def test_output_file_is_written_whole_and_keeps_its_mode(examples: Path, tmp_path: Path) -> None:
+    place = tmp_path / "mapping.yaml"
+    place.write_text("old")
+    place.chmod(0o640)
+    run = layermap("suggest", examples / "npu.json", examples / "gpu.json", "-o", place)
+    assert (run.returncode, run.stdout) == (0, "")
+    assert yaml.safe_load(place.read_text())["TopLayer"] == {"module": "model"}
+    assert stat.S_IMODE(place.stat().st_mode) == 0o640
+    assert [path.name for path in tmp_path.iterdir()] == ["mapping.yaml"]
+
+
+def test_unwritable_output_is_one_line_and_exit_2(examples: Path, tmp_path: Path) -> None:
+    run = layermap("suggest", examples / "npu.json", examples / "gpu.json", "-o", tmp_path / "no" / "m.yaml")
+    assert run.returncode == 2
+    assert run.stdout == ""
+    assert run.stderr.count("\n") == 1
+    assert "No such file or directory" in run.stderr
+
+
+def test_standard_input_is_a_side(examples: Path) -> None:
+    text = (examples / "qwen2_5_vl.mindspeed_mm.txt").read_text()
+    run = layermap("suggest", "-", examples / "qwen2_5_vl.llamafactory.txt", stdin=text)
+    assert run.returncode == 0
+    assert yaml.safe_load(run.stdout)["TopLayer"] == {"0.module": "module"}
+
+
+def test_nothing_in_common_is_exit_1(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("A(\n  (zork): Conv2d(3, 8, kernel_size=(3, 3))\n)\n")
+    (tmp_path / "b.txt").write_text("B(\n  (blub): LayerNorm((7,))\n)\n")
+    run = layermap("suggest", tmp_path / "a.txt", tmp_path / "b.txt")
+    assert run.returncode == 1
+    assert run.stderr.startswith("matched 0 of 1 NPU modules")
+
+
+@pytest.mark.parametrize("direction", [("npu.json", "gpu.json"), ("gpu.json", "npu.json")])
+def test_check_finds_nothing_wrong_with_our_own_draft(
+    examples: Path, tmp_path: Path, direction: tuple[str, str]
+) -> None:
+    sides = [examples / name for name in direction]
+    (tmp_path / "m.yaml").write_text(layermap("suggest", *sides).stdout)
+    run = layermap("check", tmp_path / "m.yaml", *sides)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "modules forward: 38 of 4" in run.stdout
+    assert run.stdout.endswith("0 findings\n")
+
+
+def test_check_names_the_rule_of_the_official_template_that_cannot_work(data: Path, examples: Path) -> None:
+    template = data / "templates" / "qwen2_5-vl.mindspeed-to-llamafactory.yaml"
+    run = layermap(
+        "check", template, examples / "qwen2_5_vl.mindspeed_mm.txt", examples / "qwen2_5_vl.llamafactory.txt"
+    )
+    assert run.returncode == 1
+    assert f"{template}:38: LM202 MMGPTModel: output_layer -> lm_head" in run.stdout
+
+
+def test_check_says_by_line_what_msprobe_rejects(examples: Path, tmp_path: Path) -> None:
+    (tmp_path / "m.yaml").write_text("TopLayer:\n  module: model\nGPTModel:\n  0: 1\nEmpty:\n")
+    run = layermap("check", tmp_path / "m.yaml", examples / "npu.json", examples / "gpu.json")
+    assert run.returncode == 1
+    assert f"{tmp_path}/m.yaml:4: LM101 key 0 of section GPTModel is no string" in run.stdout
+    assert f"{tmp_path}/m.yaml:5: LM101 section Empty holds no rules" in run.stdout
+
+
+def test_usage_errors_are_exit_2() -> None:
+    assert layermap("suggest").returncode == 2
+    assert layermap("frobnicate").returncode == 2
+
+
+def test_version_and_help() -> None:
+    assert layermap("--version").stdout.startswith("layermap, version ")
+    assert "suggest" in layermap("--help").stdout
+    assert "msprobe" in layermap("suggest", "--help").stdout
+
+
+def test_a_closed_pipe_is_no_traceback(examples: Path) -> None:
+    command = " ".join([*COMMAND, "suggest", str(examples / "npu.json"), str(examples / "gpu.json"), "-q"])
+    run = subprocess.run(["bash", "-c", f"{command} | true"], capture_output=True, text=True, check=False)
+    assert run.stderr == ""
+
+
+@pytest.mark.parametrize("name", ["seed-qwen2_5-vl", "deepseek-v3-mindspeed", "timm-resnet50-hf", "ldm-vae-diffusers"])
+def test_drafts_are_the_same_bytes_whatever_the_hash_seed(name: str) -> None:
+    sides = [PAIRS / name / "left.txt", PAIRS / name / "right.txt"]
+    drafts = {layermap("suggest", *sides, PYTHONHASHSEED=seed).stdout for seed in ("0", "1", "4242")}
+    assert len(drafts) == 1
