@@ -1,1 +1,77 @@
-"""Everything of layermap that touches the world: readers, rule synthesis, replay, the command line."""
+"""Everything of layermap that touches the world: readers, rule synthesis, replay, the command line.
+
+    from suggest import make_draft, read_input
+    found = make_draft(read_input("npu.json"), read_input("gpu.json"))
+
+The names below are the library's interface; they are loaded when first used, so that the command starts fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .check import Finding, Report
+    from .check import check as check_mapping
+    from .draft import Draft
+    from .draft import draft as make_draft
+    from .errors import LayermapError, MappingError, ReadError
+    from .mapping import LayerMap, Rule, dump_yaml, load_mapping
+    from .read import read as read_input
+    from .replay import replay as replay_mapping
+    from .scopes import Scopes
+    from .source import Entry, Source
+    from .synthesise import Synthesis
+    from .synthesise import synthesise as synthesise_rules
+
+_HOMES = {
+    "Draft": "draft.Draft",
+    "Entry": "source.Entry",
+    "Finding": "check.Finding",
+    "LayerMap": "mapping.LayerMap",
+    "LayermapError": "errors.LayermapError",
+    "MappingError": "errors.MappingError",
+    "ReadError": "errors.ReadError",
+    "Report": "check.Report",
+    "Rule": "mapping.Rule",
+    "Scopes": "scopes.Scopes",
+    "Source": "source.Source",
+    "Synthesis": "synthesise.Synthesis",
+    "check_mapping": "check.check",
+    "dump_yaml": "mapping.dump_yaml",
+    "load_mapping": "mapping.load_mapping",
+    "make_draft": "draft.draft",
+    "read_input": "read.read",
+    "replay_mapping": "replay.replay",
+    "synthesise_rules": "synthesise.synthesise",
+}
+
+__all__ = [
+    "Draft",
+    "Entry",
+    "Finding",
+    "LayerMap",
+    "LayermapError",
+    "MappingError",
+    "ReadError",
+    "Report",
+    "Rule",
+    "Scopes",
+    "Source",
+    "Synthesis",
+    "check_mapping",
+    "dump_yaml",
+    "load_mapping",
+    "make_draft",
+    "read_input",
+    "replay_mapping",
+    "synthesise_rules",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, attribute = _HOMES[name].partition(".")
+    return getattr(import_module(f".{module}", __name__), attribute)

@@ -84,7 +84,7 @@ def wrong_range(folder: Path, examples: Path) -> Path:
     return folder / "range.txt"
 
 
-EXPECTED = {
+EXPECTED: dict[Callable[[Path, Path], Path], str] = {
     missing: "nowhere.json: no such file or directory; check the path",
     empty: "empty.json: the input is empty; give an msprobe dump",
     binary: "model.pt: neither text nor JSON: the file is binary",
