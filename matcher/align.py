@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from .alignment import Alignment, Group, Pair
-from .chunks import is_chunked, merged
 from .confidence import Calibration, judge
 from .fold import fold
 from .forest import Aligner
@@ -24,6 +23,7 @@ from .score import Weights
 from .stages import place_stages
 from .traits import traits_of
 from .tree import Tree
+from .views import is_chunked, plain_view, with_series, without_chunks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,18 +40,19 @@ def align(npu: Tree, bench: Tree, options: Options | None = None) -> Alignment:
     Nodes without counterpart stay out. A list of interleaved pipeline chunks is aligned as the one model that it is.
     """
     options = options or Options()
-    left, right, own, other = npu, bench, tuple(range(len(npu))), tuple(range(len(bench)))
-    if is_chunked(npu) and not is_chunked(bench):
-        left, own = merged(npu)
-    elif is_chunked(bench) and not is_chunked(npu):
-        right, other = merged(bench)
-    pairs, groups = _align(left, right, options)
+    left, right = plain_view(npu), plain_view(bench)
+    if is_chunked(npu) != is_chunked(bench):
+        left, right = (without_chunks(view) if is_chunked(view.tree) else view for view in (left, right))
+    left, right = with_series(left), with_series(right)
+    pairs, groups = _align(left.tree, right.tree, options)
+    found = (_renumbered(pair, left.real, right.real) for pair in pairs if left.real[pair.npu] >= 0)
     return Alignment(
         npu=npu,
         bench=bench,
-        pairs=tuple(sorted((_renumbered(pair, own, other) for pair in pairs), key=lambda pair: pair.npu)),
+        pairs=tuple(sorted((pair for pair in found if pair.bench >= 0), key=lambda pair: pair.npu)),
         groups=tuple(
-            Group(npu=tuple(own[a] for a in group.npu), bench=tuple(other[b] for b in group.bench)) for group in groups
+            Group(npu=tuple(left.real[a] for a in group.npu), bench=tuple(right.real[b] for b in group.bench))
+            for group in groups
         ),
     )
 
@@ -74,6 +75,6 @@ def _renumbered(pair: Pair, own: tuple[int, ...], other: tuple[int, ...]) -> Pai
         pair,
         npu=own[pair.npu],
         bench=other[pair.bench],
-        runner_up=None if pair.runner_up is None else other[pair.runner_up],
+        runner_up=None if pair.runner_up is None or other[pair.runner_up] < 0 else other[pair.runner_up],
         group=tuple(members[node] for node in pair.group),
     )

@@ -20,11 +20,14 @@ from functools import cache
 from .assign import Links, assign
 from .fold import Folded
 from .score import PairScorer, Weights
-from .sequence import align_sequences
+from .sequence import align_sequences, uncrossed
 
 _LONG_LIST = 12  # longer lists of numbered children are never dissolved: their elements only make sense in order
 _FEW = 4
 _DEEPEST_CHAIN = 4  # levels that are dissolved at one go; deeper chains take several goes
+_MOST_LEVELS = 3  # groups within groups that regrouped lists are compared through
+_MOST_UNITS = 160
+_WORTH_REGROUPING = 1.0  # log odds that must be gained before two lists are read as grouped otherwise
 _EPSILON = 1e-6
 _RANKED = dict.fromkeys(("linear", "embedding", "router"), "matrix")  # genera that unknown names cannot tell apart
 _DEEP = 200  # from this depth on, values are computed bottom-up so that recursion stays shallow
@@ -96,17 +99,42 @@ class Aligner:
         if not rows or not columns or own <= self.scorer.hopeless:
             return Solution(own, ())
         below, links = self.align_below(a, b)
-        return Solution(own + below if links else min(own, 0.0), links)
+        together = self.weights.block if len(links) > 1 else 0.0
+        return Solution(own + below + together if links else min(own, 0.0), links)
 
     def align_below(self, a: int, b: int) -> tuple[float, Links]:
         """The best assignment of what is below two nodes: total value and links."""
         rows, columns = self.left.tree.children[a], self.right.tree.children[b]
         if _numbered(self.left, rows) and _numbered(self.right, columns):
-            keys = tuple(self.right.kind[b] for b in columns)
-            values = [self._row(self.left.kind[a], keys) for a in rows]
-            total, found = align_sequences(values)
-            return total, tuple((rows[row], columns[column]) for row, column in found)
+            total, links = self._in_order(rows, columns)
+            return self._regrouped(a, b, total, links) if len(rows) != len(columns) else (total, links)
         return self._search(_thinned(self.left, rows), _thinned(self.right, columns))
+
+    def _in_order(self, rows: tuple[int, ...], columns: tuple[int, ...]) -> tuple[float, Links]:
+        """The best order-preserving alignment of two lists of nodes."""
+        ones = tuple(self._key(self.left, a) for a in rows)
+        others = tuple(self._key(self.right, b) for b in columns)
+        total, found = align_sequences([self._row(one, others) for one in ones], ones, others)
+        return total, tuple((rows[row], columns[column]) for row, column in found)
+
+    def _regrouped(self, a: int, b: int, total: float, links: Links) -> tuple[float, Links]:
+        """Two lists of unequal length may hold the same blocks in other groups: compare what is inside the groups.
+
+        ``input_blocks.4.1`` is ``down_blocks.1.attentions.0``; stages of blocks here are one list of blocks there.
+        """
+        ours, theirs = _levels(self.left, a), _levels(self.right, b)
+        best, best_links = total + _WORTH_REGROUPING, links
+        for here, rows in enumerate(ours):
+            for there, columns in enumerate(theirs):
+                if here + there == 0:
+                    continue
+                found, new_links = self._in_order(rows, columns)
+                free, free_links, _ = self._assign(rows, columns)
+                if free > found + _WORTH_REGROUPING:
+                    found, new_links = free, free_links
+                if found > best:
+                    best, best_links = found + _WORTH_REGROUPING, new_links
+        return (best - _WORTH_REGROUPING, best_links) if best_links is not links else (total, links)
 
     def _key(self, side: Folded, node: int) -> int:
         return side.kind[node] if node >= 0 else -1 - side.kind[-1 - node]
@@ -205,12 +233,42 @@ class Aligner:
                     line[column] = value - order * abs(rank - other) + (bonus if genus == kin else 0.0)
             values.append(line)
         total, found = assign(values)
+        found = uncrossed(found, [self._key(self.left, a) for a in left], keys)
         links = tuple((left[row], right[column]) for row, column in found)
         return total, links, {left[row]: values[row][column] for row, column in found}
 
 
 def _numbered(side: Folded, nodes: tuple[int, ...]) -> bool:
     return len(nodes) > 1 and all(side.tree.names[node].isdigit() for node in nodes)
+
+
+def _levels(side: Folded, node: int) -> list[tuple[int, ...]]:
+    """What is below a list, then with its groups dissolved, then with the lists in those groups dissolved too."""
+    tree = side.tree
+    levels = [tree.children[node]]
+    while len(levels) < _MOST_LEVELS:
+        last = levels[-1]
+        opened = tuple(
+            inner for outer in last for inner in (tree.children[outer] if _is_group(side, outer) else (outer,))
+        )
+        if len(opened) == len(last) or len(opened) > _MOST_UNITS:
+            break
+        levels.append(opened)
+    return levels
+
+
+def _is_group(side: Folded, node: int) -> bool:
+    """Whether a node only groups blocks: a list, or a module of lists and blocks alone."""
+    tree = side.tree
+    below = tree.children[node]
+    return (
+        bool(below)
+        and not side.traits[node].solid
+        and (
+            all(tree.names[child].isdigit() for child in below)
+            or all(tree.children[child] and tree.names[tree.children[child][0]].isdigit() for child in below)
+        )
+    )
 
 
 def _thinned(side: Folded, nodes: tuple[int, ...]) -> tuple[int, ...]:

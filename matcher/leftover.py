@@ -13,6 +13,7 @@ from .assign import assign
 from .fold import Folded
 from .forest import Aligner
 from .genus import PARAMETRIC
+from .sequence import uncrossed
 
 _MOST_PAIRS = 250_000  # beyond, an assignment of leftovers would take longer than everything else
 _ROUNDS = 3  # what a round pairs may leave its inner levels to the next
@@ -65,8 +66,8 @@ def _round(aligner: Aligner, links: Links) -> list[tuple[int, int]]:
     columns = [b for b in columns if right.kind[b] in others]
     if not rows or not columns or len(rows) * len(columns) > _MOST_PAIRS:
         return []
-    homes = [_layer(left, a, links) for a in rows]
-    aways = [_layer(right, b, back) for b in columns]
+    homes = [_layer(left, right, a, links) for a in rows]
+    aways = [_layer(right, left, b, back) for b in columns]
     solid_rows = [_has_parameters(left, a) for a in rows]
     solid_columns = [_has_parameters(right, b) for b in columns]
     values = []
@@ -79,7 +80,9 @@ def _round(aligner: Aligner, links: Links) -> list[tuple[int, int]]:
                 line[column] = max(value - aligner.weights.order * drift, 0.0)
         values.append(line)
     _, found = assign(values)
-    return [(rows[row], columns[column]) for row, column in found]
+    here = [(left.kind[a], links.get(home, -1)) for a, home in zip(rows, homes, strict=True)]
+    there = [(right.kind[b], away) for b, away in zip(columns, aways, strict=True)]
+    return [(rows[row], columns[column]) for row, column in uncrossed(found, here, there)]
 
 
 def _may_meet(home: int, away: int, links: Links, parametric: bool) -> bool:
@@ -106,10 +109,12 @@ def _loose(side: Folded, matched: Links) -> list[int]:
     return [node for node in range(1, len(tree)) if not busy[node]]
 
 
-def _layer(side: Folded, node: int, matched: Links) -> int:
-    """The nearest numbered ancestor that has a partner, -1 if there is none."""
+def _layer(side: Folded, other: Folded, node: int, matched: Links) -> int:
+    """The nearest numbered ancestor that has a numbered partner, -1 if there is none."""
     tree = side.tree
     node = tree.parents[node]
-    while node > 0 and not (node in matched and tree.names[node].isdigit()):
+    while node > 0:
+        if tree.names[node].isdigit() and node in matched and other.tree.names[matched[node]].isdigit():
+            break
         node = tree.parents[node]
     return max(node, 0) or -1

@@ -68,39 +68,37 @@ ROLE_NAMES: dict[str, str] = {
     "text": "language_model text_model text_decoder model text_encoder llm transformer",
     "merger": "merger projector multi_modal_projector mm_projector connector aligner",
     "conv.dw": "conv_dw dwconv depthwise_conv conv_depthwise depthwise dw_conv",
+    "scale.attn": "ls_1 layer_scale_1 gamma_1 layerscale_1",
+    "scale.mlp": "ls_2 layer_scale_2 gamma_2 layerscale_2",
     "shortcut": "downsample shortcut nin_shortcut conv_shortcut skip_connection conv_skip skip identity_conv",
     "down": "downsample downsamplers downsampling_layer down_sample op",
     "up": "upsample upsamplers up_sample",
     "pooler": "pooler pooling global_pool avgpool pool",
 }
 
-# Norms: (sublayer it serves, side of it it stands on); "" leaves the side open.
+# Norms: (sublayer it serves, side of it it stands on), "" leaves the side open; names as matcher.roles.norm_name
+# writes them: abbreviations undone, every kind of norm just "norm".
 NORM_NAMES: dict[tuple[str, str], str] = {
-    ("attn", "pre"): "input_layernorm input_norm ln_1 norm_1 attention_norm layernorm_before layer_norm_1 sa_norm "
-    "layernorm_1 attn_norm ln_attn attn_ln pre_attention_layernorm norm_attn pre_attn_norm operator_norm "
-    "layer_norm_before pre_self_attn_layernorm rms_1 rms_norm_1",
-    ("attn", ""): "self_attn_layer_norm self_attention_layer_norm attention_output_layer_norm attention_layernorm "
-    "attention_layer_norm attention_ln sa_layer_norm",
-    ("attn", "post"): "post_attn_norm post_self_attn_layernorm post_attention_norm attn_post_norm norm_post_attn",
-    ("mlp", "pre"): "pre_mlp_layernorm ffn_norm ln_2 norm_2 layernorm_after layer_norm_2 mlp_norm layernorm_2 "
-    "pre_feedforward_layernorm ln_mlp mlp_ln norm_mlp pre_mlp_norm pre_ffn_norm pre_ffn_layernorm rms_2 rms_norm_2 "
-    "layer_norm_after norm_ffn ff_norm ln_ffn",
-    ("mlp", ""): "output_layer_norm full_layer_layer_norm ffn_layer_norm fc_norm_layer",
-    ("mlp", "post"): "post_mlp_layernorm post_feedforward_layernorm post_ffn_norm post_mlp_norm mlp_post_norm "
-    "post_ffw_norm norm_post_mlp",
+    ("attn", "pre"): "input_norm norm_1 attention_norm norm_before sa_norm pre_attention_norm norm_attention "
+    "operator_norm pre_self_attention_norm pre_sa_norm",
+    ("attn", ""): "self_attention_norm attention_output_norm self_attention_output_norm sa_output_norm",
+    ("attn", "post"): "post_attention_norm post_self_attention_norm attention_post_norm norm_post_attention",
+    ("mlp", "pre"): "pre_mlp_norm mlp_norm norm_2 norm_after norm_mlp pre_ffw_norm",
+    ("mlp", ""): "output_norm full_layer_norm mlp_output_norm",
+    ("mlp", "post"): "post_mlp_norm mlp_post_norm post_ffw_norm norm_post_mlp",
+    ("cross", ""): "encoder_attention_norm pre_cross_attention_norm cross_attention_norm norm_cross_attention "
+    "post_inter_attention_norm inter_attention_norm norm_cross ca_norm crossattention_norm "
+    "encoder_decoder_attention_norm",
     (
-        "cross",
+        "final",
         "",
-    ): "encoder_attn_layer_norm pre_cross_attn_layernorm cross_attn_layer_norm cross_attn_norm ln_cross_attn "
-    "cross_attn_ln post_inter_attention_layernorm inter_attention_norm norm_cross ca_norm crossattention_layer_norm",
-    ("final", ""): "ln_f final_layernorm final_norm ln_final norm_out norm_f final_layer_norm ln_post post_layernorm "
-    "conv_norm_out layernorm_f out_norm last_norm final_ln encoder_norm decoder_norm norm_final fc_norm",
-    ("embed", ""): "word_embeddings_layernorm embed_layer_norm layernorm_embedding embeddings_layer_norm ln_pre "
-    "pre_layrnorm embed_norm emb_norm norm_pre pre_layernorm embedding_norm embed_ln",
-    ("q", ""): "q_norm q_layernorm q_layer_norm norm_q query_layernorm ln_q_head q_ln",
-    ("k", ""): "k_norm k_layernorm k_layer_norm norm_k key_layernorm k_ln",
-    ("q_down", ""): "q_a_layernorm q_a_norm q_a_layer_norm lora_q_norm",
-    ("kv_down", ""): "kv_a_layernorm kv_layernorm kv_norm kv_a_norm lkv_norm",
+    ): "norm_f final_norm norm_final norm_out norm_post post_norm conv_norm_out convolution_norm_out out_norm "
+    "last_norm encoder_norm decoder_norm mlp_final_norm",
+    ("embed", ""): "word_embedding_norm embedding_norm norm_embedding norm_pre pre_norm embedding_norm",
+    ("q", ""): "q_norm norm_q",
+    ("k", ""): "k_norm norm_k",
+    ("q_down", ""): "q_a_norm",
+    ("kv_down", ""): "kv_a_norm kv_norm lkv_norm",
     ("router", ""): "router_norm",
 }
 
@@ -128,6 +126,7 @@ SIBLINGS: tuple[dict[str, str], ...] = (
     {"gate_proj": "mlp.gate", "up_proj": "mlp.up", "down_proj": "mlp.down"},
     {"up_proj": "mlp.fc1", "down_proj": "mlp.down"},
     {"dense_1": "attn.q", "dense_2": "attn.k", "dense_3": "attn.v"},
+    {"dense_1": "mlp.fc1", "dense_2": "mlp.down"},
     {"fc_1": "mlp.fc1", "fc_2": "mlp.down"},
     {"linear_1": "mlp.fc1", "linear_2": "mlp.down"},
     {"wi": "mlp.fc1", "wo": "mlp.down"},

@@ -19,6 +19,7 @@ from .forest import Aligner
 from .tree import Tree
 
 _SHARED = 4.0  # weight of shared anchors (0 to 1) against the log odds of the wrappers' own names
+_HALF = 0.9  # two wrappers that share less than this of their anchors are no likelier partners than not
 _NAMED = 0.5
 _LEAST = 0.01  # two wrappers that hold the same are paired even when nothing in their names says so
 
@@ -63,7 +64,9 @@ def pair_parents(aligner: Aligner, links: Links, moved: Links) -> Links:
         for called in (True, False):
             here = [node for node in chain if left.called[node] == called]
             there = [node for node in partners if right.called[node] == called]
-            for x, y in _in_order(here, there, lambda x, y: _SHARED * shared(x, y) + _NAMED * aligner.own(x, y)):
+            for x, y in _in_order(
+                here, there, lambda x, y: _SHARED * (shared(x, y) - _HALF) + _NAMED * aligner.own(x, y)
+            ):
                 result[x] = y
                 taken.add(y)
     return result

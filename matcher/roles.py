@@ -7,6 +7,8 @@ gates beside ``up_proj``; a norm that is just called ``norm`` serves the sublaye
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from .genus import genus_of
 from .lexicon import NORM_NAMES, PARAMETERS, ROLE_NAMES, SIBLINGS
 from .names import words
@@ -18,12 +20,10 @@ _SILENT = frozenset({"identity", "dropout", "activation", "softmax", "loss", "ma
 _BLOCKS = frozenset({"attn", "attn.cross", "mlp", "layers", "stack", "model", "vision", "text", "moe.experts"})
 _PROJECTIONS = frozenset({"mlp.gate", "mlp.up", "mlp.down", "mlp.fc1", "head"})
 _EXPERTS = frozenset({"experts", "local_experts", "shared_experts", "shared_expert"})
-_CROSS = frozenset({"cross_attn", "encoder_attn", "cross_attention", "multihead_attn", "crossattention"})
-_STACKS = frozenset({"layers", "h", "blocks", "layer", "block", "resblocks", "stages", "encoder", "decoder"})
-_PLAIN_NORMS = frozenset(
-    {"norm", "layer_norm", "layernorm", "ln", "rms_norm", "rmsnorm", "group_norm", "normalization"}
+_CROSS = frozenset(
+    {"cross_attn", "encoder_attn", "cross_attention", "multihead_attn", "crossattention", "enc_dec_attention"}
 )
-_POST_ATTENTION = frozenset({"post_attention_layernorm", "post_attention_norm", "post_attention_layer_norm"})
+_STACKS = frozenset({"layers", "h", "blocks", "layer", "block", "resblocks", "stages", "encoder", "decoder"})
 _FUSED_NORM = {"attn.qkv": "norm.attn.pre", "attn.q": "norm.attn.pre", "mlp.fc1": "norm.mlp.pre"}
 
 
@@ -112,23 +112,37 @@ def _context(outer: tuple[str, ...]) -> str:
     return ""
 
 
+@lru_cache(maxsize=1 << 12)
+def norm_name(name: str) -> str:
+    """A norm's name with abbreviations undone and every kind of norm just "norm" (``post_ffn_layernorm``)."""
+    kept: list[str] = []
+    for word in words(name):
+        if word == "norm" and kept and kept[-1] in ("layer", "group", "norm"):
+            kept.pop()
+        if word == "forward" and kept and kept[-1] == "feed":
+            kept[-1] = "mlp"
+        else:
+            kept.append(word)
+    return "_".join(kept)
+
+
 def _norm_role(steps: tuple[str, ...], around: frozenset[str]) -> str:
-    own = steps[-1]
-    if own in _POST_ATTENTION:
+    own = norm_name(steps[-1])
+    names = {norm_name(name) for name in around if "n" in name}
+    if own == "post_attention_norm":
         # With four norms to a layer it stands after the attention, with two before the MLP.
-        return "norm.attn.post" if any(_NORM_ROLES.get(name) == "norm.mlp.pre" for name in around) else "norm.mlp.pre"
+        return "norm.attn.post" if any(_NORM_ROLES.get(name) == "norm.mlp.pre" for name in names) else "norm.mlp.pre"
     for length in (3, 2):
-        found = _NORM_ROLES.get("_".join(steps[-length:])) if len(steps) >= length else None
-        if found:
-            return found
-    if own == "final_layer_norm" and not around & _STACKS:
+        outer = norm_name("_".join(steps[-length:])) if len(steps) >= length else ""
+        if outer in _NORM_ROLES:
+            return _NORM_ROLES[outer]
+    if own == "final_norm" and not around & _STACKS:
         return "norm.mlp"
-    stem, third = own[:-1], f"{own[:-1]}3"
-    if own == third and f"{stem}2" in around:
+    if own == "norm_3" and "norm_2" in names:
         return "norm.mlp.pre"
-    if own == f"{stem}2" and third in around and around & _CROSS:
+    if own == "norm_2" and "norm_3" in names and around & _CROSS:
         return "norm.cross"
-    return _NORM_ROLES.get(own, "") or (_plain_norm_role(steps, around) if own in _PLAIN_NORMS else "")
+    return _NORM_ROLES.get(own, "") or (_plain_norm_role(steps, around) if own == "norm" else "")
 
 
 def _plain_norm_role(steps: tuple[str, ...], around: frozenset[str]) -> str:

@@ -27,12 +27,14 @@ class Weights:
     genus_equal: float = 0.7
     genus_clash: float = -3.0
     shape_equal: float = 1.4
+    vector_equal: float = 0.7  # nearly all norms of a model have one width
     shape_clash: float = -2.4
     shape_compatible: float = -0.2
     one_sided_params: float = -0.8
     called_clash: float = -0.8  # a list is no module: msprobe could not match the pair
     cls: float = 0.6
     placeholder: float = -6.0  # an identity stands in for what is absent
+    block: float = 0.4  # blocks of which two or more parts correspond belong together, whatever they are called
     inner: float = 0.35  # share of the value that the name of a wrapper counts, beside what is in it
     leaf_against_inner: float = -1.6
     only: float = 0.5  # the only ones of their genus here and there
@@ -148,8 +150,8 @@ def genus_value(one: str, other: str, weights: Weights) -> float:
 
 
 def shape_relation(one: tuple[int, ...], other: tuple[int, ...]) -> str:
-    """``equal`` (up to transposition), ``compatible`` (padded, split or fused along one axis) or ``clash``."""
-    if sorted(one) == sorted(other):
+    """``equal`` (a matrix up to transposition), ``compatible`` (padded, split or fused on one axis) or ``clash``."""
+    if one == other or (len(one) == 2 and one == other[::-1]):
         return "equal"
     if len(one) == len(other) == 2 and (_one_axis_differs(one, other) or _one_axis_differs(one, other[::-1])):
         return "compatible"
@@ -206,7 +208,8 @@ class PairScorer:
         if one and other:
             relation = shape_relation(one, other)
             w = self.weights
-            return {"equal": w.shape_equal, "compatible": w.shape_compatible}.get(relation, w.shape_clash)
+            equal = w.vector_equal if len(one) == 1 else w.shape_equal
+            return {"equal": equal, "compatible": w.shape_compatible}.get(relation, w.shape_clash)
         return self.weights.one_sided_params if one or other else 0.0
 
 

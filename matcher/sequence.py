@@ -7,14 +7,19 @@ round (a reversed ``up`` path) is worth more unordered; then the assignment with
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 from .assign import Links, assign
 
 _TIE = 1e-4  # preference for equal positions: far below any evidence, far above rounding
 _WORTH_CROSSING = 1.0  # log odds that an alignment out of order must gain to be believed
 
 
-def align_sequences(values: list[list[float]]) -> tuple[float, Links]:
-    """Total value and (row, column) links of the best order-preserving alignment; ``values[row][column]`` is full."""
+def align_sequences(values: list[list[float]], rows: Sequence[int], columns: Sequence[int]) -> tuple[float, Links]:
+    """Total value and (row, column) links of the best order-preserving alignment; ``values[row][column]`` is full.
+
+    ``rows`` and ``columns`` are the kinds of the elements: elements of one kind are in order in any case.
+    """
     flat = values[0][0]
     if flat > 0 and all(entry == flat for line in values for entry in line):
         count = min(len(values), len(values[0]))
@@ -22,8 +27,20 @@ def align_sequences(values: list[list[float]]) -> tuple[float, Links]:
     ordered, links = _needleman_wunsch(values)
     free, free_links = assign(values)
     if free > ordered + _WORTH_CROSSING:
-        return free, free_links
+        return free, uncrossed(free_links, rows, columns)
     return ordered, links
+
+
+def uncrossed(found: Links, rows: Sequence[Hashable], columns: Sequence[Hashable]) -> Links:
+    """The same links, but where kinds are equal in order: the first of its kind here with the first there."""
+    groups: dict[tuple[Hashable, Hashable], tuple[list[int], list[int]]] = {}
+    for row, column in found:
+        ours, theirs = groups.setdefault((rows[row], columns[column]), ([], []))
+        ours.append(row)
+        theirs.append(column)
+    if len(groups) == len(found):
+        return found
+    return tuple(sorted(pair for ours, theirs in groups.values() for pair in zip(ours, sorted(theirs), strict=True)))
 
 
 def _needleman_wunsch(values: list[list[float]]) -> tuple[float, Links]:

@@ -1,0 +1,106 @@
+"""See a tree as the matcher wants it, and find back to the real nodes.
+
+Two habits hide what a model is. A rank with virtual pipeline stages holds a list of *chunks*, each with its own
+``decoder.layers`` that restarts at 0: they are laid over each other, what has the same path is the same module, and
+numbered lists are appended. And some code bases number blocks in their names, ``encoder_layer_0 ... encoder_layer_11``,
+without a list around them: such a *series* gets one. Limits: chunks are taken in list order, which is the order of
+their layers within one rank; only blocks, never leaves, form a series.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .names import words
+from .tree import Module, Tree
+
+_NUMBERED = re.compile(r"(?P<stem>[A-Za-z_]\w*?)_?(?P<number>\d+)$")
+_BLOCKS = frozenset({"layer", "block", "stage", "h", "resnet"})
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A tree, and for each of its nodes the node of the real tree that it stands for, -1 if it stands for none."""
+
+    tree: Tree
+    real: tuple[int, ...]
+
+
+def plain_view(tree: Tree) -> View:
+    """The tree as it is."""
+    return View(tree, tuple(range(len(tree))))
+
+
+def is_chunked(tree: Tree) -> bool:
+    """Whether the root is a list of models that repeat each other's paths."""
+    tops = tree.children[0]
+    if len(tops) < 2 or not all(tree.names[top].isdigit() and tree.children[top] for top in tops):
+        return False
+    inner = [{tree.paths[node][len(tree.paths[top]) :] for node in range(top + 1, tree.ends[top])} for top in tops]
+    return all(len(inner[0] & other) * 2 > min(len(inner[0]), len(other)) for other in inner[1:])
+
+
+def without_chunks(view: View) -> View:
+    """A list of chunks as one model."""
+    tree = view.tree
+    first = tree.names[tree.children[0][0]]
+    filled: dict[str, int] = {}
+    owner: dict[str, int] = {"": 0}
+    stack = [(chunk, first) for chunk in reversed(tree.children[0])]
+    while stack:
+        node, path = stack.pop()
+        owner.setdefault(path, node)
+        below = []
+        for child in tree.children[node]:
+            name = tree.names[child]
+            if name.isdigit():
+                name = str(filled.setdefault(path, 0))
+                filled[path] += 1
+            below.append((child, f"{path}.{name}"))
+        stack.extend(reversed(below))
+    return _rebuilt(view, owner)
+
+
+def with_series(view: View) -> View:
+    """Blocks that are numbered in their names, put into a list each; the same view if there are none."""
+    tree = view.tree
+    series = _series(tree)
+    if not series:
+        return view
+    place = [""] * len(tree)
+    owner: dict[str, int] = {"": 0}
+    for node in range(1, len(tree)):
+        outer = place[tree.parents[node]]
+        step = series.get(node, tree.names[node])
+        place[node] = f"{outer}.{step}" if outer else step
+        if node in series:
+            owner.setdefault(place[node].rpartition(".")[0], -1)
+        owner[place[node]] = node
+    return _rebuilt(view, owner)
+
+
+def _series(tree: Tree) -> dict[int, str]:
+    """For every block of a series, its stem and number as two steps."""
+    found: dict[int, str] = {}
+    for below in tree.children:
+        stems: dict[str, list[tuple[int, int]]] = {}
+        for child in below:
+            name = _NUMBERED.match(tree.names[child])
+            if name and tree.children[child] and _BLOCKS & set(words(name["stem"])[-1:]):
+                stems.setdefault(name["stem"], []).append((int(name["number"]), child))
+        names = {tree.names[child] for child in below}
+        for stem, members in stems.items():
+            if len(members) > 1 and stem not in names:
+                found.update((child, f"{stem}.{number}") for number, child in members)
+    return found
+
+
+def _rebuilt(view: View, owner: dict[str, int]) -> View:
+    """The tree whose paths are owned by these nodes of the viewed tree; -1 owns a list that is not really there."""
+    tree = view.tree
+    whole = Tree.build(
+        Module(path, tree.classes[node], tree.called[node], tree.params[node]) if node >= 0 else Module(path, "", False)
+        for path, node in owner.items()
+    )
+    return View(whole, tuple(view.real[owner[path]] if owner[path] >= 0 else -1 for path in whole.paths))
