@@ -33,8 +33,10 @@ _GENUS_WORDS: tuple[tuple[str, frozenset[str]], ...] = (
 _LISTS = frozenset(
     {"ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "CellList", "CellDict", "list", "tuple"}
 )
-_HOLDERS = ("", "layer", "model", "list")  # genera that a leaf cannot be
+_HOLDERS = frozenset({"layer", "model", "list"})  # genera that a leaf cannot be
 PARAMETRIC = frozenset({"norm", "linear", "matrix", "convolution", "embedding", "router"})
+LIGHT = frozenset({"dropout", "activation", "identity", "softmax", "pool", "mask", "loss"})
+_LEAVES = LIGHT - {"pool"} | {"norm"}  # genera that only leaves have, whatever a block is called after
 _SMALL = 9  # a module with more nodes than this is a block, whatever its class is called
 
 
@@ -46,22 +48,20 @@ def genus_of(cls: str, name: str, params: Params, *, leaf: bool) -> str:
     if leaf and not params and plain(name) in PARAMETERS:
         return "parameter"
     for identifier in (cls, name):
-        known = _genus_of_words(identifier)
-        if known not in (_HOLDERS if leaf else ("",)):
+        known = _genus_of_words(identifier, leaf=leaf)
+        if known:
             return known
     if leaf and params:
         return {0: "", 1: "norm", 2: "matrix"}.get(len(main_shape(params)), "convolution")
     return ""
 
 
-def _genus_of_words(identifier: str) -> str:
+def _genus_of_words(identifier: str, *, leaf: bool) -> str:
     if identifier.startswith("TELayerNorm"):
         return "linear"
     found = frozenset(words(identifier))
-    for genus, marks in _GENUS_WORDS:
-        if found & marks:
-            return genus
-    return ""
+    impossible = _HOLDERS if leaf else _LEAVES
+    return next((genus for genus, marks in _GENUS_WORDS if found & marks and genus not in impossible), "")
 
 
 def main_shape(params: Params) -> tuple[int, ...]:

@@ -16,6 +16,8 @@ from .genus import PARAMETRIC
 from .sequence import uncrossed
 
 _MOST_PAIRS = 250_000  # beyond, an assignment of leftovers would take longer than everything else
+_DRIFT = 0.4  # what being first here and last there costs a pair; it decides between equals only
+_LEAST = 1e-6
 _ROUNDS = 3  # what a round pairs may leave its inner levels to the next
 
 Links = dict[int, int]
@@ -77,7 +79,7 @@ def _round(aligner: Aligner, links: Links) -> list[tuple[int, int]]:
             value = worth.get((left.kind[a], right.kind[b]), 0.0)
             if value and _may_meet(homes[row], aways[column], links, solid_rows[row] and solid_columns[column]):
                 drift = abs(row / len(rows) - column / len(columns))
-                line[column] = max(value - aligner.weights.order * drift, 0.0)
+                line[column] = max(value - _DRIFT * drift, _LEAST)
         values.append(line)
     _, found = assign(values)
     here = [(left.kind[a], links.get(home, -1)) for a, home in zip(rows, homes, strict=True)]

@@ -12,10 +12,11 @@ beside the model does not tear ``GPTModel`` from ``Qwen2Model``.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .forest import Aligner
+from .genus import LIGHT
 from .tree import Tree
 
 _SHARED = 4.0  # weight of shared anchors (0 to 1) against the log odds of the wrappers' own names
@@ -41,13 +42,14 @@ class Cover:
 def pair_parents(aligner: Aligner, links: Links, moved: Links) -> Links:
     """All links: the anchors of ``links``, all of ``moved``, and the inner nodes that follow from the anchors."""
     left, right = aligner.left.tree, aligner.right.tree
-    anchors = _anchors(left, right, links)
+    leaves = _anchors(left, right, links)
+    anchors = {a: b for a, b in leaves.items() if aligner.left.traits[a].genus not in LIGHT} or leaves
     back = {b: a for a, b in anchors.items()}
     inside_left, inside_right = _inside_items(left), _inside_items(right)
     ours = _cover(left, right, anchors, inside_left, inside_right)
     theirs = _cover(right, left, back, inside_right, inside_left)
     shared = _overlap(left, right, _anchors(left, right, moved) | anchors)
-    result = anchors | moved
+    result = leaves | moved | _light(left, right, links, anchors)
     taken = set(result.values())
     seen: set[int] = set()
     for a in range(1, len(left)):
@@ -74,12 +76,24 @@ def pair_parents(aligner: Aligner, links: Links, moved: Links) -> Links:
 
 def _anchors(left: Tree, right: Tree, links: Links) -> Links:
     """Links of leaves, and of inner nodes below which nothing else is linked."""
-    before = [0]
-    for node in range(len(left)):
-        before.append(before[-1] + (node in links))
+    before = _sums(len(left), links)
     return {
         a: b for a, b in links.items() if left.is_leaf(a) or right.is_leaf(b) or before[left.ends[a]] == before[a] + 1
     }
+
+
+def _light(left: Tree, right: Tree, links: Links, anchors: Links) -> Links:
+    """Links of inner nodes that hold no anchor on either side: nothing speaks against them."""
+    ours, theirs = _sums(len(left), anchors), _sums(len(right), anchors.values())
+    return {a: b for a, b in links.items() if ours[a] == ours[left.ends[a]] and theirs[b] == theirs[right.ends[b]]}
+
+
+def _sums(size: int, marked: Iterable[int]) -> list[int]:
+    """Running number of marked nodes before each node."""
+    known, total = set(marked), [0]
+    for node in range(size):
+        total.append(total[-1] + (node in known))
+    return total
 
 
 def _inside_items(tree: Tree) -> list[bool]:

@@ -74,7 +74,7 @@ def _longest(steps: tuple[str, ...], table: dict[str, tuple[str, ...]], default:
 def _parameter_roles(steps: tuple[str, ...]) -> Roles:
     """A bare parameter plays the role of its module, marked with which parameter it is."""
     kind, in_fused_norm = PARAMETERS[steps[-1]]
-    genus = "linear" if in_fused_norm else genus_of("", steps[-2], (), leaf=False)
+    genus = "linear" if in_fused_norm else genus_of("", steps[-2], (), leaf=True)
     found = roles_of(steps[:-1], genus, frozenset(), (0, 0))
     if in_fused_norm:
         found = tuple(sorted({(_FUSED_NORM[role], weight) for role, weight in found if role in _FUSED_NORM}))
@@ -138,6 +138,8 @@ def _norm_role(steps: tuple[str, ...], around: frozenset[str]) -> str:
             return _NORM_ROLES[outer]
     if own == "final_norm" and not around & _STACKS:
         return "norm.mlp"
+    if own in ("norm_1", "norm_2", "norm_3") and not any(_context((name,)) for name in around):
+        return ""  # numbered norms only say which sublayer they serve where there are sublayers
     if own == "norm_3" and "norm_2" in names:
         return "norm.mlp.pre"
     if own == "norm_2" and "norm_3" in names and around & _CROSS:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .fold import Folded
+from .genus import LIGHT
 from .lexicon import KIN
 from .names import is_known, likeness
 from .roles import Roles
@@ -34,6 +35,9 @@ class Weights:
     called_clash: float = -0.8  # a list is no module: msprobe could not match the pair
     cls: float = 0.6
     placeholder: float = -6.0  # an identity stands in for what is absent
+    light: float = (
+        0.3  # share of its value that a pair of dropouts or activations counts: they pull nothing out of place
+    )
     block: float = 0.4  # blocks of which two or more parts correspond belong together, whatever they are called
     inner: float = 0.35  # share of the value that the name of a wrapper counts, beside what is in it
     leaf_against_inner: float = -1.6
@@ -120,7 +124,7 @@ def _norm_kin(left: list[str], right: list[str]) -> float:
     sublayers, ends = {left[1], right[1]}, {left[-1], right[-1]}
     if sublayers == {"q", "q_down"}:
         return 0.9
-    return 0.3 if sublayers == {"attn", "mlp"} and ends == {"post", "pre"} else 0.15
+    return 0.3 if sublayers == {"attn", "mlp"} and ends == {"post", "pre"} else 0.05
 
 
 def name_likeness(left: str, right: str, one: Trait, other: Trait) -> float:
@@ -202,7 +206,8 @@ class PairScorer:
             holders = _holds_parameters(self.left, a) and _holds_parameters(self.right, b)
             return (1.0 if holders else w.inner) * named + unlike
         lone = 0.0 if one.solid and other.solid else w.leaf_against_inner
-        return w.bias + named + self._shape(one.shape, other.shape) + lone
+        value = w.bias + named + self._shape(one.shape, other.shape) + lone
+        return value * w.light if value > 0 and one.genus in LIGHT and other.genus in LIGHT else value
 
     def _shape(self, one: tuple[int, ...], other: tuple[int, ...]) -> float:
         if one and other:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .genus import genus_of, is_solid, main_shape
+from .genus import LIGHT, genus_of, is_solid, main_shape
 from .names import plain
 from .roles import Roles, roles_of
 from .tree import Tree
@@ -31,11 +31,8 @@ class Trait:
 
 def traits_of(tree: Tree) -> tuple[Trait, ...]:
     """The trait of every node, by id; equal neighbourhoods are looked at once."""
-    genera = [
-        genus_of(cls, name, params, leaf=not below)
-        for cls, name, params, below in zip(tree.classes, tree.names, tree.params, tree.children, strict=True)
-    ]
     around = _names_below(tree)
+    genera = _genera(tree)
     cache: dict[object, Trait] = {}
     found: list[Trait] = []
     for node in range(len(tree)):
@@ -50,6 +47,15 @@ def traits_of(tree: Tree) -> tuple[Trait, ...]:
             trait = cache[key] = Trait(genera[node], roles, main_shape(tree.params[node]), solid)
         found.append(trait)
     return tuple(found)
+
+
+def _genera(tree: Tree) -> list[str]:
+    """The genus of every node; a module that only holds bare parameters and activations is read as a leaf."""
+    genera = [""] * len(tree)
+    for node in range(len(tree) - 1, -1, -1):
+        simple = all(genera[child] in LIGHT or genera[child] == "parameter" for child in tree.children[node])
+        genera[node] = genus_of(tree.classes[node], tree.names[node], tree.params[node], leaf=simple)
+    return genera
 
 
 def _names_below(tree: Tree) -> list[frozenset[str]]:
