@@ -1,7 +1,8 @@
 """Align two module trees: trees in, one-to-one pairs with evidence out. Pure: no files, no YAML, no printing."""
 
-from .align import align
+from .align import Options, align
 from .alignment import Alignment, Evidence, Group, Pair
+from .score import Weights
 from .tree import Module, Params, Shape, Tree
 
-__all__ = ["Alignment", "Evidence", "Group", "Module", "Pair", "Params", "Shape", "Tree", "align"]
+__all__ = ["Alignment", "Evidence", "Group", "Module", "Options", "Pair", "Params", "Shape", "Tree", "Weights", "align"]

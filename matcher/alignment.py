@@ -31,7 +31,8 @@ class Pair:
     ``score`` and ``runner_up_score`` are in [0, 1] on one scale, ``confidence`` is the calibrated probability that the
     pair is right. ``runner_up`` is the best other bench node, None where there was no candidate. ``group`` lists every
     node of the side that is split (NPU ids if ``split_side`` is "npu", else bench ids) when the pair is a fused one.
-    ``note`` says in a few words what a reviewer must know, "" if nothing.
+    ``note`` says in a few words what a reviewer must know, "" if nothing. ``features`` are what the confidence was
+    computed from, for calibration.
     """
 
     npu: int
@@ -44,6 +45,7 @@ class Pair:
     group: tuple[int, ...] = ()
     split_side: str = ""
     note: str = ""
+    features: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

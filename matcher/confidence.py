@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from .alignment import Evidence, Pair
 from .forest import Aligner
 from .leftover import Links
+from .names import is_known
 from .score import name_likeness, shape_relation
 
 _CANDIDATES = 40  # neighbours of the chosen node that are looked at as runners-up
@@ -23,35 +24,49 @@ _GUESS = 0.5  # a layer whose place is a guess is right about as often as not
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Coefficients of the logistic regression, log odds per unit of the feature."""
+    """Coefficients of the logistic regression, log odds per unit of the feature of that name."""
 
-    bias: float = 0.2
-    own: float = 0.6  # value of the pair by itself
-    margin: float = 0.5  # value by itself over that of the best other node nearby
-    inside: float = 1.5  # share of what is below the two that is matched
-    home: float = 0.8  # 1 if the nearest matched ancestor's partner is above the bench node
-    inner: float = 0.0  # 1 for a module that holds others
+    bias: float = 0.02
+    own: float = 0.0  # fitted at -0.02: the margin says what the value would
+    margin: float = 0.43
+    inside: float = 0.92
+    home: float = 1.49
+    inner: float = 0.49
+    spoken: float = 2.80
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the regression sees of a pair; ``runner_up`` is a bench node or -1."""
+    """What the regression sees of a pair.
+
+    ``own`` is its value by itself and ``second`` that of the best other node nearby, ``runner_up`` (-1 if there is
+    none); ``inside`` the share of what is below the two that is matched, None for leaves; ``home`` whether the nearest
+    matched ancestor's partner is above the bench node, None if there is no such ancestor; ``spoken`` the share of the
+    NPU side's names that mean something.
+    """
 
     own: float
     second: float
     runner_up: int
     inside: float | None
     home: float | None
+    spoken: float
 
-    @property
-    def margin(self) -> float:
-        return max(-_CLAMP, min(_CLAMP, self.own - self.second))
+    def values(self) -> tuple[float, ...]:
+        """In the order of `Calibration`, without the bias."""
+        return (
+            max(-_CLAMP, min(_CLAMP, self.own)),
+            max(-_CLAMP, min(_CLAMP, self.own - self.second)),
+            0.0 if self.inside is None else self.inside,
+            1.0 if self.home is None else self.home,
+            0.0 if self.inside is None else 1.0,
+            self.spoken,
+        )
 
     def log_odds(self, calibration: Calibration) -> float:
         c = calibration
-        total = c.bias + c.own * max(-_CLAMP, min(_CLAMP, self.own)) + c.margin * self.margin
-        total += c.home * (1.0 if self.home is None else self.home)
-        return total + (0.0 if self.inside is None else c.inner + c.inside * self.inside)
+        weights = (c.own, c.margin, c.inside, c.home, c.inner, c.spoken)
+        return c.bias + sum(weight * value for weight, value in zip(weights, self.values(), strict=True))
 
 
 def judge(aligner: Aligner, links: Links, calibration: Calibration, doubtful: dict[int, str]) -> tuple[Pair, ...]:
@@ -74,6 +89,7 @@ def judge(aligner: Aligner, links: Links, calibration: Calibration, doubtful: di
                 runner_up=features.runner_up if features.runner_up >= 0 else None,
                 runner_up_score=_sigmoid(features.second) if features.runner_up >= 0 else 0.0,
                 note=note if a in doubtful else "",
+                features=features.values(),
             )
         )
     return tuple(pairs)
@@ -83,6 +99,7 @@ def features_of(aligner: Aligner, links: Links) -> list[tuple[int, int, Features
     """(left node, right node, features) of every link, by left node."""
     left, right = aligner.left.tree, aligner.right.tree
     here, there = _counts(left.parents, set(links)), _counts(right.parents, set(links.values()))
+    spoken = _spoken(left.names)
     found = []
     for a, b in sorted(links.items()):
         size = left.ends[a] - a + right.ends[b] - b - 2
@@ -90,8 +107,14 @@ def features_of(aligner: Aligner, links: Links) -> list[tuple[int, int, Features
         home = _nearest_matched(left.parents, a, links)
         held = None if home < 0 else float(links[home] <= b < right.ends[links[home]])
         runner_up, second = _runner_up(aligner, a, b)
-        found.append((a, b, Features(aligner.own(a, b), second, runner_up, inside, held)))
+        found.append((a, b, Features(aligner.own(a, b), second, runner_up, inside, held, spoken)))
     return found
+
+
+def _spoken(names: tuple[str, ...]) -> float:
+    """The share of the distinct names that are words of the field."""
+    distinct = {name for name in names[1:] if not name.isdigit()}
+    return sum(map(is_known, distinct)) / len(distinct) if distinct else 1.0
 
 
 def _sigmoid(value: float) -> float:

@@ -24,6 +24,7 @@ _CROSS = frozenset(
     {"cross_attn", "encoder_attn", "cross_attention", "multihead_attn", "crossattention", "enc_dec_attention"}
 )
 _STACKS = frozenset({"layers", "h", "blocks", "layer", "block", "resblocks", "stages", "encoder", "decoder"})
+_NUMBERED_NORMS = frozenset({"norm_1", "norm_2", "norm_3"})
 _FUSED_NORM = {"attn.qkv": "norm.attn.pre", "attn.q": "norm.attn.pre", "mlp.fc1": "norm.mlp.pre"}
 
 
@@ -138,13 +139,20 @@ def _norm_role(steps: tuple[str, ...], around: frozenset[str]) -> str:
             return _NORM_ROLES[outer]
     if own == "final_norm" and not around & _STACKS:
         return "norm.mlp"
-    if own in ("norm_1", "norm_2", "norm_3") and not any(_context((name,)) for name in around):
-        return ""  # numbered norms only say which sublayer they serve where there are sublayers
-    if own == "norm_3" and "norm_2" in names:
-        return "norm.mlp.pre"
-    if own == "norm_2" and "norm_3" in names and around & _CROSS:
-        return "norm.cross"
+    if own in _NUMBERED_NORMS:
+        return _numbered_norm_role(own, names, around)
     return _NORM_ROLES.get(own, "") or (_plain_norm_role(steps, around) if own == "norm" else "")
+
+
+def _numbered_norm_role(own: str, names: set[str], around: frozenset[str]) -> str:
+    """Numbered norms only say which sublayer they serve where there are sublayers; the second of three serves a cross
+    attention if there is one."""
+    if not any(_context((name,)) for name in around):
+        return ""
+    if own == "norm_3":
+        return "norm.mlp.pre" if "norm_2" in names else ""
+    crossed = own == "norm_2" and "norm_3" in names and around & _CROSS
+    return "norm.cross" if crossed else _NORM_ROLES[own]
 
 
 def _plain_norm_role(steps: tuple[str, ...], around: frozenset[str]) -> str:
