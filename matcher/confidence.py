@@ -26,13 +26,13 @@ _GUESS = 0.5  # a layer whose place is a guess is right about as often as not
 class Calibration:
     """Coefficients of the logistic regression, log odds per unit of the feature of that name."""
 
-    bias: float = 0.02
-    own: float = 0.0  # fitted at -0.02: the margin says what the value would
-    margin: float = 0.43
-    inside: float = 0.92
-    home: float = 1.49
-    inner: float = 0.49
-    spoken: float = 2.80
+    bias: float = 0.19
+    own: float = 0.15
+    margin: float = 0.48
+    inside: float = 1.13
+    home: float = 1.09
+    inner: float = 0.53
+    spoken: float = 2.41
 
 
 @dataclass(frozen=True, slots=True)

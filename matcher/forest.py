@@ -30,7 +30,7 @@ _MOST_UNITS = 160
 _WORTH_REGROUPING = 1.0  # log odds that must be gained before two lists are read as grouped otherwise
 _EPSILON = 1e-6
 _RANKED = dict.fromkeys(("linear", "embedding", "router"), "matrix")  # genera that unknown names cannot tell apart
-_DEEP = 200  # from this depth on, values are computed bottom-up so that recursion stays shallow
+_DEEP = 60  # from this depth on, values are computed bottom-up, since every level takes several stack frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Move:
 class Aligner:
     """Values of pairs of kinds, each computed once; not frozen because its memory grows."""
 
-    __slots__ = ("_solutions", "_values", "left", "right", "scorer", "weights")
+    __slots__ = ("_genera", "_solutions", "_values", "left", "right", "scorer", "weights")
 
     def __init__(self, left: Folded, right: Folded, weights: Weights) -> None:
         self.left = left
@@ -63,6 +63,9 @@ class Aligner:
         self.weights = weights
         self.scorer = PairScorer(left, right, weights)
         self._solutions: dict[tuple[int, int], Solution] = {}
+        self._genera = tuple(
+            tuple(_RANKED.get(trait.genus, trait.genus) for trait in side.traits) for side in (left, right)
+        )
         self._values: dict[int, dict[int, float]] = {}
         if max(left.tree.depths) > _DEEP < max(right.tree.depths):
             for one in range(len(left)):
@@ -181,36 +184,40 @@ class Aligner:
         from_left, from_right = self._reaches(left, right)
         moves: list[Move] = []
         for a, b in links:
-            if _soluble(self.left, a) and _soluble(self.right, b):
+            if _soluble(self.left, a) and _soluble(self.right, b) and not self._both_lists(a, b):
                 ours, theirs = _inside(self.left, a), _inside(self.right, b)
                 keys = tuple(self._key(self.right, d) for d in theirs)
-                bound = sum(max(from_left(c), extra + max(self._row(self._key(self.left, c), keys))) for c in ours)
-                moves.append(Move(bound + sum(map(from_right, theirs)) - worth[a], a, ours, b, theirs))
+                bound = sum(max(from_left(c), *self._row(self._key(self.left, c), keys)) for c in ours)
+                bound += sum(map(from_right, theirs)) + extra
+                moves.append(Move(bound - worth[a], a, ours, b, theirs))
         for a in left:
-            lost = worth.get(a, 0.0)
+            lost = worth.get(a, 0.0) - extra
             moves += [Move(sum(map(from_left, by)) - lost, a, by, -1, ()) for by in _chain(self.left, a)]
         taken = {b: worth[a] for a, b in links}
         for b in right:
-            lost = taken.get(b, 0.0)
+            lost = taken.get(b, 0.0) - extra
             moves += [Move(sum(map(from_right, by)) - lost, -1, (), b, by) for by in _chain(self.right, b)]
         moves.sort(key=lambda move: -move.bound)
         return moves
+
+    def _both_lists(self, a: int, b: int) -> bool:
+        """Whether both are numbered lists: their elements are aligned in order, which assignment would forget."""
+        return _numbered(self.left, self.left.tree.children[a]) and _numbered(self.right, self.right.tree.children[b])
 
     def _reaches(
         self, left: tuple[int, ...], right: tuple[int, ...]
     ) -> tuple[Callable[[int], float], Callable[[int], float]]:
         """Two functions: the most that a node could be worth with any of the nodes that stand on the other side."""
-        extra = self.weights.only
         ones = tuple(self._key(self.left, a) for a in left)
         others = tuple(self._key(self.right, b) for b in right)
 
         @cache
         def best_of_left(key: int) -> float:
-            return max(0.0, *self._row(key, others), 0.0) + extra
+            return max(0.0, *self._row(key, others), 0.0)
 
         @cache
         def best_of_right(key: int) -> float:
-            return max(0.0, *(self._row(one, (key,))[0] for one in ones), 0.0) + extra
+            return max(0.0, *(self._row(one, (key,))[0] for one in ones), 0.0)
 
         return (
             lambda a: best_of_left(self._key(self.left, a)),
@@ -218,8 +225,8 @@ class Aligner:
         )
 
     def _assign(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[float, Links, dict[int, float]]:
-        here, ours = _places(self.left, left)
-        there, theirs = _places(self.right, right)
+        here, ours = _places(self._genera[0], left)
+        there, theirs = _places(self._genera[1], right)
         lone = {genus for genus, count in ours.items() if genus and count == 1 and theirs.get(genus) == 1}
         order, only = self.weights.order, self.weights.only
         keys = tuple(self._key(self.right, b) for b in right)
@@ -308,10 +315,10 @@ def _chain(side: Folded, node: int) -> list[tuple[int, ...]]:
     return found
 
 
-def _places(side: Folded, nodes: tuple[int, ...]) -> tuple[list[tuple[str, float]], dict[str, int]]:
+def _places(genus_of: tuple[str, ...], nodes: tuple[int, ...]) -> tuple[list[tuple[str, float]], dict[str, int]]:
     """Genus and position (0 first to 1 last) of every node among those of its genus; and the size of each genus."""
     members: dict[str, int] = {}
-    genera = [_RANKED.get(genus, genus) for genus in (side.traits[max(node, -1 - node)].genus for node in nodes)]
+    genera = [genus_of[node] if node >= 0 else genus_of[-1 - node] for node in nodes]
     ranks = []
     for genus in genera:
         ranks.append(members.get(genus, 0))

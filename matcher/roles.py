@@ -135,7 +135,7 @@ def _norm_role(steps: tuple[str, ...], around: frozenset[str]) -> str:
         return "norm.attn.post" if any(_NORM_ROLES.get(name) == "norm.mlp.pre" for name in names) else "norm.mlp.pre"
     for length in (3, 2):
         outer = norm_name("_".join(steps[-length:])) if len(steps) >= length else ""
-        if outer in _NORM_ROLES:
+        if outer in _NORM_ROLES and outer not in _NUMBERED_NORMS:
             return _NORM_ROLES[outer]
     if own == "final_norm" and not around & _STACKS:
         return "norm.mlp"
@@ -145,8 +145,10 @@ def _norm_role(steps: tuple[str, ...], around: frozenset[str]) -> str:
 
 
 def _numbered_norm_role(own: str, names: set[str], around: frozenset[str]) -> str:
-    """Numbered norms only say which sublayer they serve where there are sublayers; the second of three serves a cross
-    attention if there is one."""
+    """Numbered norms say which sublayer they serve only where there are sublayers.
+
+    The second of three serves a cross attention if there is one.
+    """
     if not any(_context((name,)) for name in around):
         return ""
     if own == "norm_3":

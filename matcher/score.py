@@ -25,25 +25,23 @@ class Weights:
     bias: float = -0.2  # an arbitrary pair of plausible neighbours is slightly more likely wrong than right
     name: float = 4.0  # equal role or name against nothing in common
     name_middle: float = 0.42  # the likeness at which a name says nothing
-    genus_equal: float = 0.7
-    genus_clash: float = -3.0
-    shape_equal: float = 1.4
+    genus_equal: float = 0.9  # both norms, both linears: fitted, between what names and what shapes prefer
+    genus_clash: float = -3.0  # a norm is no linear, whatever it is called
+    shape_equal: float = 1.4  # several modules of a block share a shape, so it cannot decide alone
     vector_equal: float = 0.7  # nearly all norms of a model have one width
-    shape_clash: float = -2.4
-    shape_compatible: float = -0.2
-    one_sided_params: float = -0.8
+    shape_clash: float = -2.4  # less than a genus: one side may be sharded or padded in a way nobody knows
+    shape_compatible: float = -0.2  # fused and padded weights are common, and their halves look like them too
+    one_sided_params: float = -0.8  # tied heads and partitioned parameters are there and show none
     called_clash: float = -0.8  # a list is no module: msprobe could not match the pair
-    cls: float = 0.6
+    cls: float = 0.6  # classes repeat what names say, mostly with the model's name in front
     placeholder: float = -6.0  # an identity stands in for what is absent
-    light: float = (
-        0.3  # share of its value that a pair of dropouts or activations counts: they pull nothing out of place
-    )
+    light: float = 0.3  # share that a pair of dropouts or activations counts: they pull nothing out of place
     block: float = 0.4  # blocks of which two or more parts correspond belong together, whatever they are called
-    inner: float = 0.35  # share of the value that the name of a wrapper counts, beside what is in it
-    leaf_against_inner: float = -1.6
+    inner: float = 0.45  # share of the value that the name of a wrapper counts, beside what is in it
+    leaf_against_inner: float = -1.6  # a module that computes against one that only holds others
     only: float = 0.5  # the only ones of their genus here and there
     leftover: float = 1.2  # what a pair out of place must be worth: there are many more such pairs than good ones
-    order: float = 0.8  # cost of being first of its genus here and last there
+    order: float = 0.7  # cost of being first of its genus here and last there
 
 
 _COMPATIBLE = frozenset(

@@ -12,7 +12,8 @@ from collections.abc import Hashable, Sequence
 from .assign import Links, assign
 
 _TIE = 1e-4  # preference for equal positions: far below any evidence, far above rounding
-_WORTH_CROSSING = 1.0  # log odds that an alignment out of order must gain to be believed
+_WORTH_CROSSING = 1.0  # log odds that an alignment out of order must gain to be believed,
+_MUCH_MORE = 1.05  # and how many times the worth of the ordered one: one odd element does not shuffle a list
 
 
 def align_sequences(values: list[list[float]], rows: Sequence[int], columns: Sequence[int]) -> tuple[float, Links]:
@@ -26,7 +27,7 @@ def align_sequences(values: list[list[float]], rows: Sequence[int], columns: Seq
         return flat * count, tuple((row, row) for row in range(count))
     ordered, links = _needleman_wunsch(values)
     free, free_links = assign(values)
-    if free > ordered + _WORTH_CROSSING:
+    if free > ordered * _MUCH_MORE + _WORTH_CROSSING:
         return free, uncrossed(free_links, rows, columns)
     return ordered, links
 

@@ -209,5 +209,14 @@ def _comment(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A double-quoted scalar; JSON strings are YAML ones once everything unusual is escaped."""
-    return json.dumps(text)
+    """A double-quoted scalar, everything unusual escaped."""
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    if char.isprintable() and ord(char) < 0xFFFE:
+        return char
+    code = ord(char)
+    return f"\\x{code:02X}" if code < 0x100 else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"

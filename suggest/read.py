@@ -58,7 +58,7 @@ def _decoded(content: bytes, label: str, *, may_be_empty: bool = False) -> str:
 
 def _read_text(text: str, place: Path, label: str) -> Source:
     if text.lstrip().startswith("{"):
-        return read_json(_json(text, label), place)
+        return read_json(_json(text, label), place, label)
     if looks_like_a_printed_model(text):
         return read_text(text, label)
     if looks_like_keys(text):

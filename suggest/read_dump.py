@@ -50,15 +50,15 @@ def read_directory(directory: Path) -> Source:
     return _source(files, str(directory), notes)
 
 
-def read_json(data: Json, path: Path) -> Source:
+def read_json(data: Json, path: Path, label: str) -> Source:
     """A dump.json or a construct.json; if it has its own name, its siblings are read with it."""
-    files = {"dump.json": None, "construct.json": None, "stack.json": None} | {_kind(data, str(path)): data}
+    files = {"dump.json": None, "construct.json": None, "stack.json": None} | {_kind(data, label): data}
     if path.name in _FILES:
         for name in files:
             sibling = path.parent / name
             if files[name] is None and sibling.is_file():
                 files[name] = _load(sibling)
-    return _source(_Files(files["dump.json"], files["construct.json"], files["stack.json"]), str(path), [])
+    return _source(_Files(files["dump.json"], files["construct.json"], files["stack.json"]), label, [])
 
 
 def _rank_directory(directory: Path) -> tuple[Path, int]:

@@ -16,7 +16,7 @@ from .errors import ReadError
 from .source import Entry, Source
 
 _PATH = re.compile(r"[\"']?(?P<path>[A-Za-z_]\w*(?:\.\w+)+|[A-Za-z_]\w*)[\"']?(?P<rest>.*)$")
-_SHAPE = re.compile(r"[\s:,=]*(?:torch\.Size)?[\[(](?P<shape>[\d\s,]*)[\])],?\s*$")
+_SHAPE = re.compile(r"[\s:,=]*(?:torch\.Size)?[\[(]{1,2}(?P<shape>[\d\s,]*)[\])]{1,2},?\s*$")
 
 
 def looks_like_keys(text: str) -> bool:
