@@ -126,7 +126,7 @@ def _evidence(aligner: Aligner, a: int, b: int, features: Features) -> Evidence:
     one, other = left.traits[a], right.traits[b]
     shape = None
     if one.shape and other.shape:
-        shape = {"equal": 1.0, "compatible": 0.5}.get(shape_relation(one.shape, other.shape), 0.0)
+        shape = {"equal": 1.0, "transposed": 0.8, "compatible": 0.5}.get(shape_relation(one.shape, other.shape), 0.0)
     cls = None
     if left.tree.classes[a] and right.tree.classes[b]:
         same = left.tree.classes[a] == right.tree.classes[b]

@@ -3,11 +3,13 @@
 ``lm_head`` beside ``model`` on one side stands inside it on the other; mergers are kept in a list beside the layers
 here and in the layers there. After the alignment, whatever is unmatched on both sides, and holds nothing matched, is
 assigned once more across all levels. There are many more such pairs than good ones, so a pair must be worth more here
-(`Weights.leftover`); nodes below two layers that are not each other's partners are never paired, and neither is a
-module without parameters that one side has once and the other in every layer.
+(`Weights.leftover`). Nodes below two layers that are not each other's partners are only paired if they are the only
+ones of their kinds, and a module without parameters is not paired that one side has once and the other in every layer.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from .assign import assign
 from .fold import Folded
@@ -18,6 +20,8 @@ from .sequence import uncrossed
 _MOST_PAIRS = 250_000  # beyond, an assignment of leftovers would take longer than everything else
 _DRIFT = 0.4  # what being first here and last there costs a pair; it decides between equals only
 _LEAST = 1e-6
+_ELSEWHERE = 2.5  # log odds beyond `Weights.leftover` at which two modules, the only ones of their kinds, may stand in
+# layers that are not partners: a downsampling that ends one stage here and begins the next there
 _ROUNDS = 3  # what a round pairs may leave its inner levels to the next
 
 Links = dict[int, int]
@@ -72,12 +76,15 @@ def _round(aligner: Aligner, links: Links) -> list[tuple[int, int]]:
     aways = [_layer(right, left, b, back) for b in columns]
     solid_rows = [_has_parameters(left, a) for a in rows]
     solid_columns = [_has_parameters(right, b) for b in columns]
+    lone_rows, lone_columns = _lone([left.kind[a] for a in rows]), _lone([right.kind[b] for b in columns])
     values = []
     for row, a in enumerate(rows):
         line = [0.0] * len(columns)
         for column, b in enumerate(columns):
             value = worth.get((left.kind[a], right.kind[b]), 0.0)
-            if value and _may_meet(homes[row], aways[column], links, solid_rows[row] and solid_columns[column]):
+            parametric = solid_rows[row] and solid_columns[column]
+            alone = parametric and lone_rows[row] and lone_columns[column] and value > _ELSEWHERE
+            if value and (alone or _may_meet(homes[row], aways[column], links, parametric=parametric)):
                 drift = abs(row / len(rows) - column / len(columns))
                 line[column] = max(value - _DRIFT * drift, _LEAST)
         values.append(line)
@@ -87,7 +94,13 @@ def _round(aligner: Aligner, links: Links) -> list[tuple[int, int]]:
     return [(rows[row], columns[column]) for row, column in uncrossed(found, here, there)]
 
 
-def _may_meet(home: int, away: int, links: Links, parametric: bool) -> bool:
+def _lone(kinds: list[int]) -> list[bool]:
+    """Whether every element is the only one of its kind."""
+    count = Counter(kinds)
+    return [count[kind] == 1 for kind in kinds]
+
+
+def _may_meet(home: int, away: int, links: Links, *, parametric: bool) -> bool:
     """Whether layers that are known allow the pair: ``home`` and ``away`` are the nearest matched layers, or -1."""
     if home >= 0 and away >= 0:
         return links[home] == away

@@ -13,16 +13,19 @@ from __future__ import annotations
 
 # Names as matcher.names.plain writes them; a trailing number is only kept where it tells the role.
 ROLE_NAMES: dict[str, str] = {
-    "attn.q": "q wq q_proj to_q query q_lin linear_q q_linear query_proj linear_q_proj q_layer query_layer proj_q "
+    "attn.q": "q add_q_proj add_q wq q_proj to_q query q_lin linear_q q_linear query_proj "
+    "linear_q_proj q_layer query_layer proj_q "
     "linear_query q_attn",
-    "attn.k": "k wk k_proj to_k key k_lin linear_k k_linear key_proj linear_k_proj k_layer key_layer proj_k linear_key",
-    "attn.v": "v wv v_proj to_v value v_lin linear_v v_linear value_proj linear_v_proj v_layer value_layer proj_v "
+    "attn.k": "k add_k_proj add_k wk k_proj to_k key k_lin linear_k k_linear key_proj linear_k_proj "
+    "k_layer key_layer proj_k linear_key",
+    "attn.v": "v add_v_proj add_v wv v_proj to_v value v_lin linear_v v_linear value_proj "
+    "linear_v_proj v_layer value_layer proj_v "
     "linear_value",
     "attn.kv": "kv wkv kv_proj to_kv linear_kv key_value",
-    "attn.qkv": "qkv wqkv qkv_proj to_qkv linear_qkv query_key_value c_attn in_proj w_pack qkv_layer "
+    "attn.qkv": "att_proj qkv wqkv qkv_proj to_qkv linear_qkv query_key_value c_attn in_proj w_pack qkv_layer "
     "attn_qkv qkv_linear "
     "qkv_lin proj_qkv",
-    "attn.out": "o wo o_proj out_proj to_out linear_proj c_proj proj dense out_lin out linear_out "
+    "attn.out": "o to_add_out wo o_proj out_proj to_out linear_proj c_proj proj dense out_lin out linear_out "
     "proj_out output_proj "
     "output_linear attn_out projection attention_output_dense linear_o attn_proj o_lin attn_out_proj proj_attn",
     "attn.q_down": "q_a_proj linear_q_down_proj wq_a q_down_proj q_a_proj_with_mqa",
@@ -32,9 +35,11 @@ ROLE_NAMES: dict[str, str] = {
     "attn.core": "core_attention attn_core inner_attention dot_product_attention core_attn flash_attention sdpa",
     "mlp.gate": "gate_proj w_1 fc_1_gate wi_0 gate linear_gate w_gate gate_linear dense_gate linear_fc_1_gate fc_1_g",
     "mlp.up": "up_proj w_3 wi_1 up linear_up w_up up_linear linear_fc_1_up fc_1_x dense_up",
-    "mlp.down": "down_proj w_2 linear_fc_2 dense_4_h_to_h c_proj fc_2 wo proj output_dense lin_2 fc_out linear_2 down "
+    "mlp.down": "ff_out net down_proj w_2 linear_fc_2 dense_4_h_to_h c_proj fc_2 wo proj output_dense "
+    "lin_2 fc_out linear_2 down "
     "w_down linear_down pwconv_2 projection ff_2 dense_out layer_2 mlp_2 out_proj",
-    "mlp.fc1": "linear_fc_1 fc_1 c_fc dense_h_to_4_h intermediate_dense lin_1 wi fc_in linear_1 mapping pwconv_1 fc "
+    "mlp.fc1": "ff_proj net_proj linear_fc_1 fc_1 c_fc dense_h_to_4_h intermediate_dense lin_1 wi fc_in "
+    "linear_1 mapping pwconv_1 fc "
     "in_proj ff_1 dense_in layer_1 gate_up_proj up_gate w_in w_12 fc_1_fused gate_and_up_proj up_proj "
     "w_1 merged_gate_up "
     "w_gate_up w_13 mlp_0",
@@ -53,12 +58,14 @@ ROLE_NAMES: dict[str, str] = {
     "embed.patch": "patch_embed patch_embeddings patch_embedding patch_embed_proj conv_proj patchify",
     "rotary": "rotary_pos_emb rotary_emb rotary_embedding rope rotary_position_embedding rotary apply_rotary_emb "
     "pos_embeddings freqs_mgr rotary_pos_emb_layer",
-    "head": "lm_head output_layer output embed_out head classifier fc proj_out aux score vocab_head heads",
-    "attn": "self_attn self_attention attn attention att attn_1 sa self mha multi_head_attention attentions mixer "
+    "head": "ff_out lm_head output_layer output embed_out head classifier fc proj_out aux score vocab_head heads",
+    "attn": "txt_attn img_attn self_attn self_attention attn attention att attn_1 sa self mha "
+    "multi_head_attention attentions mixer "
     "layer_self_attention",
     "attn.cross": "cross_attn cross_attention encoder_attn encdec_attention enc_dec_attention attn_2 inter_attention "
     "encoder_attention multihead_attn crossattention cross_attend ca",
-    "mlp": "mlp feed_forward ffn ff feedforward block_sparse_moe moe dense_relu_dense mlp_block "
+    "mlp": "mlp ff_context mlp_context txt_mlp img_mlp feed_forward ffn ff feedforward "
+    "block_sparse_moe moe dense_relu_dense mlp_block "
     "sparse_moe feed_forward_net",
     "layers": "layers h blocks layer resblocks block trf_blocks encoder_layers resnets transformer_layers stages blk "
     "layer_list",

@@ -15,6 +15,8 @@ from .names import words
 
 Roles = tuple[tuple[str, float], ...]
 
+CONTEXT_STREAM = "~context"  # ends the roles of a second stream beside the main one (``ff_context``, ``add_q_proj``)
+_CONTEXT = frozenset({"context", "ctx", "txt", "add", "added"})
 _OUT_OF_CONTEXT = 0.35  # share of its weight that a role keeps where context speaks for another
 _SILENT = frozenset({"identity", "dropout", "activation", "softmax", "loss", "mask"})
 _BLOCKS = frozenset({"attn", "attn.cross", "mlp", "layers", "stack", "model", "vision", "text", "moe.experts"})
@@ -49,6 +51,13 @@ def roles_of(steps: tuple[str, ...], genus: str, around: frozenset[str], rank: t
     ``around`` the names of its siblings and itself; ``rank`` its place among, and the number of, linear siblings that
     are only numbered, (0, 0) otherwise.
     """
+    found = _roles(steps, genus, around, rank)
+    if found and any(_CONTEXT & set(step.split("_")) for step in steps):
+        return tuple((f"{role}{CONTEXT_STREAM}", weight) for role, weight in found)
+    return found
+
+
+def _roles(steps: tuple[str, ...], genus: str, around: frozenset[str], rank: tuple[int, int]) -> Roles:
     if not steps or genus in _SILENT:
         return ()
     if genus == "norm":
@@ -76,7 +85,7 @@ def _parameter_roles(steps: tuple[str, ...]) -> Roles:
     """A bare parameter plays the role of its module, marked with which parameter it is."""
     kind, in_fused_norm = PARAMETERS[steps[-1]]
     genus = "linear" if in_fused_norm else genus_of("", steps[-2], (), leaf=True)
-    found = roles_of(steps[:-1], genus, frozenset(), (0, 0))
+    found = _roles(steps[:-1], genus, frozenset(), (0, 0))
     if in_fused_norm:
         found = tuple(sorted({(_FUSED_NORM[role], weight) for role, weight in found if role in _FUSED_NORM}))
     return tuple((f"{role}@{kind}", weight) for role, weight in found)

@@ -14,7 +14,7 @@ from .fold import Folded
 from .genus import LIGHT
 from .lexicon import KIN
 from .names import is_known, likeness
-from .roles import Roles
+from .roles import CONTEXT_STREAM, Roles
 from .traits import Trait
 
 
@@ -29,7 +29,10 @@ class Weights:
     genus_clash: float = -3.0  # a norm is no linear, whatever it is called
     shape_equal: float = 1.4  # several modules of a block share a shape, so it cannot decide alone
     vector_equal: float = 0.7  # nearly all norms of a model have one width
-    shape_clash: float = -2.4  # less than a genus: one side may be sharded or padded in a way nobody knows
+    shape_transposed: float = 0.7  # Conv1D keeps its weight transposed; but so does the other half of an MLP look
+    shape_differs: float = -2.4  # less than a genus: one side may be sharded or padded in a way nobody knows
+    shape_clash: float = -4.0  # no axis in common, though both sides tell: not even an equal name stands against it
+    vector_clash: float = -2.4
     shape_compatible: float = -0.2  # fused and padded weights are common, and their halves look like them too
     one_sided_params: float = -0.8  # tied heads and partitioned parameters are there and show none
     called_clash: float = -0.8  # a list is no module: msprobe could not match the pair
@@ -86,6 +89,7 @@ _COMPATIBLE = frozenset(
 )
 
 
+_OTHER_STREAM = 0.35  # two streams of a block do the same things to different tokens
 _NUMBERED = 0.42  # a number says nothing: the middle of the scale
 
 
@@ -100,6 +104,7 @@ def role_likeness(one: Roles, other: Roles) -> float | None:
     return best
 
 
+_OTHER_STREAM = 0.35  # two streams of a block do the same things to different tokens
 _NUMBERED = 0.42  # a number says nothing: the middle of the scale
 
 
@@ -110,6 +115,11 @@ def _kin(left: str, right: str) -> float:
     right, _, theirs = right.partition("@")
     if mine != theirs:
         return 0.0
+    if left.endswith(CONTEXT_STREAM) != right.endswith(CONTEXT_STREAM):
+        return _OTHER_STREAM * _kin(left.removesuffix(CONTEXT_STREAM), right.removesuffix(CONTEXT_STREAM))
+    left, right = left.removesuffix(CONTEXT_STREAM), right.removesuffix(CONTEXT_STREAM)
+    if left == right:
+        return 1.0
     if left.startswith("norm.") and right.startswith("norm."):
         return _norm_kin(left.split("."), right.split("."))
     return KIN.get(frozenset((left, right)), 0.0)
@@ -152,20 +162,28 @@ def genus_value(one: str, other: str, weights: Weights) -> float:
 
 
 def shape_relation(one: tuple[int, ...], other: tuple[int, ...]) -> str:
-    """``equal`` (a matrix up to transposition), ``compatible`` (padded, split or fused on one axis) or ``clash``."""
-    if one == other or (len(one) == 2 and one == other[::-1]):
+    """How two shapes compare.
+
+    ``equal``; ``transposed`` (a matrix); ``compatible`` (a matrix padded, split or fused on one axis); ``differs`` (as
+    many axes, some of them equal); ``clash``.
+    """
+    if one == other:
         return "equal"
-    if len(one) == len(other) == 2 and (_one_axis_differs(one, other) or _one_axis_differs(one, other[::-1])):
-        return "compatible"
-    return "clash"
+    if len(one) == len(other) == 2:
+        if one == other[::-1]:
+            return "transposed"
+        if _one_axis_differs(one, other) or _one_axis_differs(one, other[::-1]):
+            return "compatible"
+    alike = len(one) == len(other) and any(a == b for a, b in zip(one, other, strict=True))
+    return "differs" if alike else "clash"
 
 
 def _one_axis_differs(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether one axis is equal and the other could be padded (2 %), split among up to 4, or fused of unequal parts."""
+    """Whether one axis is equal and the other could be padded (2 %), split among up to 16, or fused unevenly."""
     for same, free in ((0, 1), (1, 0)):
         low, high = sorted((one[free], other[free]))
         if one[same] == other[same]:
-            return (high % low == 0 and high // low <= 4) or high - low <= 0.02 * high or low * 1.1 < high <= low * 2
+            return (high % low == 0 and high // low <= 16) or high - low <= 0.02 * high or low * 1.1 < high <= low * 2
     return False
 
 
@@ -212,7 +230,12 @@ class PairScorer:
             relation = shape_relation(one, other)
             w = self.weights
             equal = w.vector_equal if len(one) == 1 else w.shape_equal
-            return {"equal": equal, "compatible": w.shape_compatible}.get(relation, w.shape_clash)
+            worth = {"transposed": w.shape_transposed, "compatible": w.shape_compatible, "differs": w.shape_differs}
+            return (
+                equal
+                if relation == "equal"
+                else worth.get(relation, w.vector_clash if len(one) == 1 else w.shape_clash)
+            )
         return self.weights.one_sided_params if one or other else 0.0
 
 

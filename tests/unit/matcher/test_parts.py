@@ -140,8 +140,10 @@ def test_roles_agree_by_kinship() -> None:
 @pytest.mark.parametrize(
     ("one", "other", "relation"),
     [
-        ((4, 8), (8, 4), "equal"),
-        ((3, 8, 3, 3), (8, 3, 3, 3), "clash"),
+        ((4, 8), (8, 4), "transposed"),
+        ((4, 8), (4, 8), "equal"),
+        ((3, 8, 3, 3), (8, 3, 3, 3), "differs"),
+        ((3, 8, 3), (8, 3, 5), "clash"),
         ((24, 8), (8, 8), "compatible"),
         ((1000, 8), (1008, 8), "compatible"),
         ((4, 8), (5, 9), "clash"),
