@@ -131,10 +131,9 @@ class Aligner:
             for there, columns in enumerate(theirs):
                 if here + there == 0:
                     continue
-                found, new_links = self._in_order(rows, columns)
                 free, free_links, _ = self._assign(rows, columns)
-                if free > found + _WORTH_REGROUPING:
-                    found, new_links = free, free_links
+                options = (self._in_order(rows, columns), (free - _WORTH_REGROUPING, free_links))
+                found, new_links = max(options, key=lambda option: option[0])
                 if found > best:
                     best, best_links = found + _WORTH_REGROUPING, new_links
         return (best - _WORTH_REGROUPING, best_links) if best_links is not links else (total, links)

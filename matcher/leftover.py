@@ -22,7 +22,6 @@ _DRIFT = 0.4  # what being first here and last there costs a pair; it decides be
 _LEAST = 1e-6
 _ELSEWHERE = 2.5  # log odds beyond `Weights.leftover` at which two modules, the only ones of their kinds, may stand in
 # layers that are not partners: a downsampling that ends one stage here and begins the next there
-_ROUNDS = 3  # what a round pairs may leave its inner levels to the next
 
 Links = dict[int, int]
 
@@ -30,10 +29,7 @@ Links = dict[int, int]
 def pair_leftovers(aligner: Aligner, links: Links) -> Links:
     """Links of moved subtrees, everything matched below them included; ``links`` is not changed."""
     moved: Links = {}
-    for _ in range(_ROUNDS):
-        found = _round(aligner, links | moved)
-        if not found:
-            break
+    while found := _round(aligner, links | moved):
         taken = set(links.values()) | set(moved.values())
         for a, b in found:
             if a in moved or b in taken:

@@ -56,9 +56,8 @@ def pair_parents(aligner: Aligner, links: Links, moved: Links) -> Links:
         if a in seen or a in result or not ours.count[a] or left.is_leaf(a):
             continue
         b = ours.top[a]
-        if b <= 0 or (theirs.count[b], theirs.core[b]) != (ours.count[a], ours.core[a]):
-            continue
-        if not a <= theirs.top[b] < left.ends[a]:
+        alike = b > 0 and (theirs.count[b], theirs.core[b]) == (ours.count[a], ours.core[a])
+        if not alike or not a <= theirs.top[b] < left.ends[a]:
             continue
         chain = _chain_down(left, ours, a, result)
         seen.update(chain)

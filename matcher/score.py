@@ -118,8 +118,6 @@ def _kin(left: str, right: str) -> float:
     if left.endswith(CONTEXT_STREAM) != right.endswith(CONTEXT_STREAM):
         return _OTHER_STREAM * _kin(left.removesuffix(CONTEXT_STREAM), right.removesuffix(CONTEXT_STREAM))
     left, right = left.removesuffix(CONTEXT_STREAM), right.removesuffix(CONTEXT_STREAM)
-    if left == right:
-        return 1.0
     if left.startswith("norm.") and right.startswith("norm."):
         return _norm_kin(left.split("."), right.split("."))
     return KIN.get(frozenset((left, right)), 0.0)

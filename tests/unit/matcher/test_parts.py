@@ -104,6 +104,7 @@ def test_a_name_is_read_in_context() -> None:
         ("stem.norm1", "conv1 norm1", []),
         ("model.norm", "layers norm", ["norm.final"]),
         ("embeddings.norm", "word_embeddings", ["norm.embed"]),
+        ("patch_embedder.normalization", "convolution normalization", ["norm.embed"]),
         ("layer.1.layer_norm", "EncDecAttention layer_norm", ["norm.cross"]),
         ("layer.0.layer_norm", "SelfAttention layer_norm", ["norm.attn"]),
         ("ffn.norm", "a b", ["norm.mlp.pre"]),
@@ -205,13 +206,22 @@ def test_a_list_of_different_models_is_no_list_of_chunks() -> None:
     assert not is_chunked(Tree.build([Module("a.b", "A"), Module("c.b", "B")]))
 
 
-def test_a_pair_outside_every_layer_may_move_and_one_inside_another_layer_may_not() -> None:
+def test_the_only_ones_of_their_kind_may_stand_in_layers_that_are_not_partners() -> None:
     def side(merger: str) -> Tree:
         weight = (("weight", (8, 8)),)
         blocks = [Module(f"blocks.{n}.{fc}", "Linear", params=weight) for n in range(3) for fc in "stuvwxyz"]
         return Tree.build([*blocks, Module(merger, "PatchMerger", params=(("weight", (16, 8)),))])
 
-    found = align(side("blocks.1.merger"), side("merger"))
-    assert {found.npu.paths[p.npu]: found.bench.paths[p.bench] for p in found.pairs}["blocks.1.merger"] == "merger"
-    other = align(side("blocks.1.merger"), side("blocks.2.merger"))
-    assert "blocks.1.merger" not in {other.npu.paths[p.npu] for p in other.pairs}
+    for place in ("merger", "blocks.2.merger"):
+        alignment = align(side("blocks.1.merger"), side(place))
+        found = {alignment.npu.paths[p.npu]: alignment.bench.paths[p.bench] for p in alignment.pairs}
+        assert found["blocks.1.merger"] == place
+        assert found["blocks.1.z"] == "blocks.1.z"
+
+
+def test_a_second_stream_of_a_block_is_told_apart() -> None:
+    assert role("block.ff_context", "mlp") == ["mlp~context"]
+    assert role_likeness((("mlp~context", 1.0),), (("mlp~context", 1.0),)) == 1.0
+    assert role_likeness((("mlp.fc1~context", 1.0),), (("mlp.up~context", 1.0),)) == 0.75
+    assert role_likeness((("mlp~context", 1.0),), (("mlp", 1.0),)) == 0.35
+    assert role_likeness((("mlp@weight", 1.0),), (("mlp@bias", 1.0),)) == 0.0
