@@ -21,7 +21,6 @@ class Evidence:
     shape: float | None = None
     parent: float | None = None
     children: float | None = None
-    order: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
