@@ -191,10 +191,9 @@ def _by_section(layer_map: LayerMap) -> Iterator[tuple[str, list[Rule]]]:
 
 
 def _section(name: str, rules: list[Rule], *, comments: bool) -> list[str]:
-    plain = _PLAIN.match(name) and name.lower() not in _RESERVED
-    texts = [f"  {_quoted(rule.key)}: {_quoted(rule.target)}" for rule in rules]
+    texts = [f"  {quoted(rule.key)}: {quoted(rule.target)}" for rule in rules]
     width = max(map(len, texts))
-    lines = [f"{name if plain else _quoted(name)}:"]
+    lines = [f"{plain_or_quoted(name)}:"]
     for rule, text in zip(rules, texts, strict=True):
         said = [f"{rule.confidence:.2f}"] if rule.confidence is not None else []
         said += [rule.note] if rule.note else []
@@ -202,13 +201,21 @@ def _section(name: str, rules: list[Rule], *, comments: bool) -> list[str]:
     return lines
 
 
+def plain_or_quoted(section: str) -> str:
+    """A section's name as it stands before its colon."""
+    return section if _PLAIN.match(section) and section.lower() not in _RESERVED else quoted(section)
+
+
 def _comment(text: str) -> str:
-    """One line of comment, whatever the text holds."""
-    safe = "".join(char if char.isprintable() else " " for char in text)
-    return f"# {safe}".rstrip()
+    return f"# {printable(text)}".rstrip()
 
 
-def _quoted(text: str) -> str:
+def printable(text: str) -> str:
+    """One line fit for a comment, whatever the text holds."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def quoted(text: str) -> str:
     """A double-quoted scalar, everything unusual escaped."""
     return '"' + "".join(map(_escaped, text)) + '"'
 

@@ -9,6 +9,11 @@ from .mapping import Rule, dump_json, dump_yaml
 
 _MOST_LINES = 40  # one-sided modules listed in a draft; a longer list is cut and says so
 _MOST_RULES = 5  # doubtful rules shown in the summary
+FOOTERS = (
+    "fused modules that one rule cannot express:",
+    "NPU modules without counterpart:",
+    "bench modules without counterpart:",
+)
 
 
 def render(draft: Draft, style: str, *, comments: bool) -> str:
@@ -46,24 +51,21 @@ def _shown(rule: Rule) -> str:
 def _header(draft: Draft) -> list[str]:
     review = len(draft.to_review())
     sides = ((draft.npu, draft.npu_modules), (draft.bench, draft.bench_modules))
-    npu, bench = (f"{_name(source.label)} ({count} modules)" for source, count in sides)
+    npu, bench = (f"{header_name(source.label)} ({count} modules)" for source, count in sides)
     matched = f"{draft.matched} of {draft.npu_modules} NPU modules match, replayed as msprobe does"
     rules = "1 rule" if review == 1 else f"{review} rules"
     alone = f"{draft.npu_only_count} have no counterpart" + (" (listed below)" if draft.npu_only else "")
     return [f"layermap draft: NPU {npu} -> bench {bench}", f"{matched}; {rules} to review; {alone}"]
 
 
-def _name(label: str) -> str:
+def header_name(label: str) -> str:
+    """A side as the first line of a draft names it."""
     return PurePath(label).name or label
 
 
 def _footer(draft: Draft) -> list[str]:
     lines: list[str] = []
-    for title, items in (
-        ("fused modules that one rule cannot express:", draft.groups),
-        ("NPU modules without counterpart:", draft.npu_only),
-        ("bench modules without counterpart:", draft.bench_only),
-    ):
+    for title, items in zip(FOOTERS, (draft.groups, draft.npu_only, draft.bench_only), strict=True):
         if items:
             lines.append(title)
             lines += [f"  {item}" for item in items[:_MOST_LINES]]

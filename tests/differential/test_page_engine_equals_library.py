@@ -1,0 +1,155 @@
+"""The page's JavaScript engine and the library write the same bytes for the same decisions, and decisions come true."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.corpus import PAIRS, pairs
+from matcher import Alignment, Module, Tree
+from suggest.decisions import ACCEPT, LINK, REJECT, Decision, decide
+from suggest.document import load_document
+from suggest.entries import module_entries
+from suggest.mapping import load_mapping, quoted
+from suggest.needs import taken
+from suggest.replay import land
+from suggest.review import Review, review_text, start_review
+from suggest.review_data import page_data
+from suggest.scopes import Scopes
+from suggest.source import Source
+
+STEPS = st.sampled_from(["a", "b", "layers", "0", "1", "7", "attn", 'q"\\', "é\u200b", "\U0001f600", "</script>"])
+PATHS = st.lists(STEPS, min_size=1, max_size=5).map(".".join)
+CLASSES = st.sampled_from(["A", "B", "C", "layers", "0", "Klasse ä"])
+TREES = st.dictionaries(PATHS, CLASSES, min_size=1, max_size=12)
+COMMENTS = st.sampled_from(
+    ["", "  # 0.93", " # 0.61 review: or x", " # ours; reviewed", " # layermap: no", " # layermap: no b.c, a", "# a;b"]
+)
+
+
+class Engine:
+    """The engine in a node process, a case a line."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            ["node", str(Path(__file__).parent / "engine_main.js")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, review: Review, decisions: list[Decision]) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        raw = [{"kind": d.kind, "nodes": d.nodes, "target": d.target, "here": d.here} for d in decisions]
+        self.process.stdin.write(json.dumps({"data": page_data(review, {}, {}), "decisions": raw}) + "\n")
+        self.process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return answer
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    found = Engine()
+    yield found
+    found.process.kill()
+    found.process.wait()
+
+
+def source(tree: Mapping[str, str]) -> Source:
+    entries = module_entries(tree.items())
+    modules = (Module(".".join(entry.scope), entry.type or "") for entry in entries)
+    return Source(label="side.txt", kind="text", tree=Tree.build(modules), entries=entries)
+
+
+def review_of(npu: Source, bench: Source, mapping: str) -> Review:
+    return Review(
+        npu=npu,
+        bench=bench,
+        alignment=Alignment(npu=npu.tree, bench=bench.tree, pairs=()),
+        here=Scopes.build(npu.entries),
+        there=Scopes.build(bench.entries),
+        document=load_document(mapping, "m.yaml"),
+        header="",
+        name="m.yaml",
+    )
+
+
+@st.composite
+def mappings(draw: st.DrawFn) -> str:
+    """A mapping file with rules, comments and blank lines in odd places."""
+    sections = draw(st.dictionaries(st.one_of(CLASSES, st.just("TopLayer")), st.just(0), max_size=3))
+    lines = [draw(st.sampled_from(["# top", "", "# é"]))]
+    for name in sections:
+        lines.append(f"{quoted(name)}:")
+        for key in draw(st.dictionaries(PATHS, st.just(0), min_size=1, max_size=3)):
+            shown, target = quoted(key), quoted(draw(PATHS))
+            lines += [f"  {shown}: {target}{draw(COMMENTS)}", *draw(st.sampled_from([[], ["  # between"], [""]]))]
+    return "\n".join(lines if sections else [*lines, "{}"]) + draw(st.sampled_from(["\n", ""]))
+
+
+def some_decisions(npu: Scopes, bench: Scopes, random: Random, count: int) -> list[Decision]:
+    nodes = [node for node in range(1, len(npu)) if npu.entries[node]]
+    found = []
+    for _ in range(count):
+        alike = [random.choice(nodes)]
+        alike += [node for node in nodes if npu.types[node] == npu.types[alike[0]] and random.random() < 0.3]
+        kind = random.choice([ACCEPT, LINK, LINK, REJECT])
+        target = bench.path(random.randrange(1, len(bench))) if kind == LINK else ""
+        paths = tuple(dict.fromkeys(npu.path(node) for node in alike))
+        found.append(Decision(kind=kind, nodes=paths, target=target, here=random.random() < 0.3))
+    return found
+
+
+def agree(engine: Engine, review: Review, decisions: list[Decision]) -> None:
+    """Same bytes after every decision, the same landing at the end, and the first node of each where it should be."""
+    answer = engine.run(review, decisions)
+    for count, text in enumerate(answer["texts"]):
+        assert text == review_text(review, decisions[:count])
+        document = decide(review.here, review.there, review.document, decisions[:count])
+        loaded = load_mapping(document.text, "m")
+        assert not [problem for problem in loaded.problems if problem.fatal]
+        assert loaded.layer_map.sections() == document.layer_map().sections()
+        if count:
+            comes_true(review, decisions[count - 1], text)
+    landing = land(review.here, review.there, load_mapping(text, "m").layer_map)
+    assert answer["places"] == {
+        review.here.path(node): landing.scopes[node] for node in range(1, len(review.here)) if landing.scopes[node]
+    } | {path: "" for path, scope in answer["places"].items() if not scope}
+
+
+def comes_true(review: Review, decision: Decision, text: str) -> None:
+    landing = land(review.here, review.there, load_mapping(text, "m").layer_map)
+    node = review.here.find(decision.nodes[0])
+    assert node is not None
+    if decision.kind == LINK and len(decision.nodes) == 1:
+        assert landing.scopes[node] == decision.target
+    if decision.kind == REJECT and len(decision.nodes) == 1:
+        assert not taken(review.here, review.there, node, landing.scopes[node])
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(TREES, TREES, mappings(), st.randoms(use_true_random=False))
+def test_same_bytes_on_random_trees_and_files(
+    engine: Engine, npu: dict[str, str], bench: dict[str, str], mapping: str, random: Random
+) -> None:
+    review = review_of(source(npu), source(bench), mapping)
+    agree(engine, review, some_decisions(review.here, review.there, random, 5))
+
+
+@pytest.mark.parametrize("name", sorted(folder.name for folder in PAIRS.iterdir()))
+def test_same_bytes_on_real_pairs(engine: Engine, name: str) -> None:
+    for pair in pairs(only=name):
+        review = start_review(pair.npu.source, pair.bench.source)
+        agree(engine, review, some_decisions(review.here, review.there, Random(1), 8))
