@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
-from pathlib import Path
 
 import click
 
+from .command_review import review
 from .errors import LayermapError
+from .output import write
 
 _FINDINGS = 1
 _UNUSABLE = 2
@@ -44,7 +44,7 @@ def suggest(npu: str, bench: str, output: str | None, style: str, *, no_comments
     from .render import render, summary  # noqa: PLC0415
 
     found = draft(read(npu), read(bench))
-    _write(render(found, style, comments=not no_comments), output)
+    write(render(found, style, comments=not no_comments), output)
     if not quiet:
         click.echo("\n".join(summary(found)), err=True)
     return 0 if found.matched and not found.faults else _FINDINGS
@@ -67,30 +67,7 @@ def check(mapping: str, npu: str, bench: str) -> int:
     return _FINDINGS if report.findings else 0
 
 
-def _write(text: str, output: str | None) -> None:
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    place = Path(output)
-    try:
-        mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask()
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            Path(name).chmod(mode)
-            Path(name).replace(place)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise LayermapError(output, error.strerror or "cannot be written", "choose another place with -o") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+cli.add_command(review)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -81,20 +81,16 @@ const engine = (() => {
       const type = typeOf(npu, stop);
       const section = type === null ? undefined : sections.get(type);
       const reached = reach(npu, stop, section, claimed);
-      const ends = reached.length > npu.kids[stop].length || claimed ? reached.map((item) => item[0]) : null;
+      const deep = reached.filter(([, key]) => key && key.keys.length > 1).map(([node]) => node);
+      const ends = claimed ? [...claimed, ...deep] : deep;
       for (const [node, key] of reached) {
         const target = key ? key.target : npu.names[node];
         scopes[node] = stop ? scopes[stop] + "." + target : target;
         nodes[node] = key ? descend(bench, nodes[stop], key.steps) : descendOne(bench, nodes[stop], target);
         fired[node] = key ? key.rule : IDENTITY;
-        let next = null;
-        if (ends) {
-          next = new Set(claimed || []);
-          for (const end of ends) next.add(end);
-          next.delete(node);
-          if (!next.size) next = null;
-        }
-        stack.push([node, next]);
+        // Of the places that others claim, only those inside a subtree matter there.
+        const next = ends.length ? ends.filter((end) => end > node && end < npu.ends[node]) : ends;
+        stack.push([node, next.length ? new Set(next) : null]);
       }
     }
     return { scopes, nodes, rules: fired };
@@ -473,18 +469,19 @@ const engine = (() => {
     return matched;
   }
 
-  function saved(data, npu, bench, lines) {
-    const landing = land(npu, bench, rulesOf(lines));
-    if (data.header) {
-      const matched = counts(npu, bench, landing);
-      const review = lines.filter((line) => line.kind === "rule" && toReview(line)).length;
-      const rules = review === 1 ? "1 rule" : review + " rules";
-      const second = `# ${matched} of ${data.npu.modules} NPU modules match, replayed as msprobe does; ${rules} to review; ` +
-        `${data.npu.modules - matched} have no counterpart`;
-      lines = [text(data.header), text(second), ...lines.slice(2)];
-    }
-    return lines.map(textOf).join(data.eol);
+  /** The lines as they would be saved: with the counts in the first two brought up to date. */
+  function withCounts(data, npu, bench, lines, landing) {
+    if (!data.header) return lines;
+    const matched = counts(npu, bench, landing);
+    const review = lines.filter((line) => line.kind === "rule" && toReview(line)).length;
+    const rules = review === 1 ? "1 rule" : review + " rules";
+    const second = `# ${matched} of ${data.npu.modules} NPU modules match, replayed as msprobe does; ${rules} to review; ` +
+      `${data.npu.modules - matched} have no counterpart`;
+    return [text(data.header), text(second), ...lines.slice(2)];
   }
+
+  const saved = (data, npu, bench, lines, landing = land(npu, bench, rulesOf(lines))) =>
+    withCounts(data, npu, bench, lines, landing).map(textOf).join(data.eol);
 
   function linesOf(data) {
     chars = data.chars;
@@ -493,7 +490,7 @@ const engine = (() => {
   }
 
   return { NOWHERE, IDENTITY, REVIEWED, unfold, kindOf, typeOf, child, find, pathOf, land, rulesOf, textOf, parts, words,
-    forbidden, toReview, decide, saved, linesOf, joined, below, taken, hasState, nowhere };
+    forbidden, toReview, decide, saved, withCounts, linesOf, joined, below, taken, hasState, nowhere };
 })();
 
 if (typeof module !== "undefined") module.exports = engine;
