@@ -229,10 +229,13 @@ class Model {
 
   shown(side, node) {
     if (!this.kept(side, node)) return false;
-    const scopes = side === "npu" ? this.npu : this.bench;
+    return this.apis || !this.isApi(side === "npu" ? this.npu : this.bench, node);
+  }
+
+  /** An API, or the place of a parameter's gradient: what no module stands for and nothing is below. */
+  isApi(scopes, node) {
     const kind = engine.kindOf(scopes, node);
-    const isApi = !kind.called && kind.states.some((count) => count > 0);
-    return this.apis || kind.names.length > 0 || !isApi;
+    return !kind.called && !kind.names.length && kind.states.some((count) => count > 0);
   }
 
   kept(side, node) { return !this.keep || this.keep[side][node] === 1; }
@@ -353,6 +356,7 @@ class Model {
       const status = this.status[node];
       if (this.filter === "review" && !this.doubtful(node)) continue;
       if (this.filter === "one" && status !== ONE) continue;
+      if (!this.apis && this.isApi(npu, node)) continue;
       const place = this.landing.nodes[node];
       const text = this.paths.npu[node] + (place > 0 ? "\n" + this.paths.bench[place] : "");
       if (words.every((word) => text.includes(word))) found.npu[node] = 1;
@@ -360,6 +364,7 @@ class Model {
     for (let node = 1; node < bench.length; node++) {
       if (this.owner[node] >= 0 || this.filter === "review") continue;
       if (this.filter === "one" && !engine.kindOf(bench, node).called) continue;
+      if (!this.apis && this.isApi(bench, node)) continue;
       if (words.every((word) => this.paths.bench[node].includes(word))) found.bench[node] = 1;
     }
     for (let node = bench.length - 1; node > 0; node--) {

@@ -97,7 +97,7 @@ class View {
       "aria-expanded": below ? String(model.isOpen(row)) : null, "aria-label": said,
     });
     found.style.top = `${at * ROW}px`;
-    const left = element("span", { role: "gridcell", class: "npu", draggable: row.side === "npu" && row.node > 0 });
+    const left = element("span", { role: "gridcell", class: "npu", draggable: row.side === "npu" ? "true" : null });
     left.style.paddingLeft = `${row.depth * 14 + 4}px`;
     const right = element("span", { role: "gridcell", class: "bench" });
     (row.side === "npu" ? left : right).append(element("span", {

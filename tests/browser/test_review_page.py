@@ -145,10 +145,15 @@ def test_search_and_filters_show_what_they_say(example: tuple[Review, Path], ope
     assert "input_layernorm" in page.locator("#rows .row.bench .bench .name").all_text_contents()
     page.click("#show-review")
     page.wait_for_selector("#nothing:not([hidden])")
-    page.click("#show-all")
-    page.click("#show-apis")
+
+
+def test_apis_are_shown_on_demand(make_review: MakeReview, data: Path, open_page: Opener) -> None:
+    sides = (data / "dumps" / "gpt__legacy_core" / side for side in ("left", "right"))
+    _, place = make_review(*sides)
+    page = open_page(place.as_uri())
     page.fill("#search", "gelu")
-    page.wait_for_timeout(200)
+    page.wait_for_selector("#nothing:not([hidden])")
+    page.click("#show-apis")
     assert "API" in page.locator("#rows .cls").all_text_contents()
 
 
