@@ -14,6 +14,7 @@ import click
 
 from .command_review import review
 from .errors import LayermapError
+from .knowledge import Knowledge, knowledge_options
 from .output import write
 
 _FINDINGS = 1
@@ -37,14 +38,16 @@ def cli() -> None:
 @click.option("--format", "style", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True)
 @click.option("--no-comments", is_flag=True, help="Rules only.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
-def suggest(npu: str, bench: str, output: str | None, style: str, *, no_comments: bool, quiet: bool) -> int:
+@knowledge_options
+def suggest(
+    npu: str, bench: str, output: str | None, style: str, *, no_comments: bool, quiet: bool, knowledge: Knowledge
+) -> int:
     """Draft the mapping from NPU to BENCH."""
-    from .draft import draft  # noqa: PLC0415
     from .read import read  # noqa: PLC0415
-    from .render import render, summary  # noqa: PLC0415
+    from .render import summary  # noqa: PLC0415
 
-    found = draft(read(npu), read(bench))
-    write(render(found, style, comments=not no_comments), output)
+    found, text = knowledge.drafted(read(npu), read(bench), style, comments=not no_comments)
+    write(text, output)
     if not quiet:
         click.echo("\n".join(summary(found)), err=True)
     return 0 if found.matched and not found.faults else _FINDINGS

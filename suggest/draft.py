@@ -51,16 +51,16 @@ class Draft:
         return tuple(sorted(doubtful, key=lambda rule: 1.0 if rule.confidence is None else rule.confidence))
 
 
-def draft(npu: Source, bench: Source) -> Draft:
-    """The draft mapping of two inputs."""
-    alignment = align(npu.tree, bench.tree)
+def draft(npu: Source, bench: Source, alignment: Alignment | None = None) -> Draft:
+    """The draft mapping of two inputs, whose alignment may be given."""
+    alignment = alignment or align(npu.tree, bench.tree)
     here, there = Scopes.build(npu.entries), Scopes.build(bench.entries)
     places = {npu.tree.paths[node]: node for node in range(len(npu.tree))}
     wanted = wishes(alignment, here)
     synthesis = synthesise(here, there, wanted)
     landing = land(here, there, synthesis.layer_map)
     hit = {
-        here.path(node): there.path(landing.nodes[node]) for node in wanted if _is_hit(here, there, node, landing.nodes)
+        here.path(node): there.path(landing.nodes[node]) for node in wanted if is_hit(here, there, node, landing.nodes)
     }
     hit_bench = set(hit.values())
     npu_only = [path for path in _called(alignment.npu) if path not in hit]
@@ -69,7 +69,7 @@ def draft(npu: Source, bench: Source) -> Draft:
         npu=npu,
         bench=bench,
         alignment=alignment,
-        layer_map=_annotated(synthesis, here, places, alignment),
+        layer_map=annotated(synthesis, here, places, alignment),
         matched=len(hit),
         npu_modules=alignment.npu.called_count(),
         bench_modules=alignment.bench.called_count(),
@@ -95,7 +95,7 @@ def wishes(alignment: Alignment, scopes: Scopes) -> dict[int, str | None]:
     return wanted
 
 
-def _is_hit(here: Scopes, there: Scopes, node: int, nodes: tuple[int, ...]) -> bool:
+def is_hit(here: Scopes, there: Scopes, node: int, nodes: tuple[int, ...]) -> bool:
     """Whether msprobe would match the first forward call of a module."""
     return nodes[node] != NOWHERE and bool(
         here.entries[node].get(_FORWARD) and there.entries[nodes[node]].get(_FORWARD)
@@ -118,7 +118,7 @@ def _outer(path: str) -> Iterable[str]:
     return (".".join(steps[:length]) for length in range(1, len(steps)))
 
 
-def _annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], alignment: Alignment) -> LayerMap:
+def annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], alignment: Alignment) -> LayerMap:
     """The rules with the confidence and the doubts of the pairs that they decide."""
     pairs = {pair.npu: pair for pair in alignment.pairs}
     below = _confidence_below(alignment, pairs)

@@ -48,17 +48,25 @@ def start_review(npu: Source, bench: Source, mapping: str | None = None, name: s
     """
     found = draft(npu, bench)
     text = render(found, "yaml", comments=True) if mapping is None else mapping
-    document = load_document(text, name)
+    return _review(npu, bench, found.alignment, load_document(text, name), name)
+
+
+def refreshed(npu: Source, bench: Source, alignment: Alignment, document: Document, name: str) -> str:
+    """The text of a mapping file, the counts in its first lines brought up to date where it has them."""
+    return review_text(_review(npu, bench, alignment, document, name), ())
+
+
+def _review(npu: Source, bench: Source, alignment: Alignment, document: Document, name: str) -> Review:
     header = ""
     if _has_header(document):
-        sides = ((npu, found.npu_modules), (bench, found.bench_modules))
-        left, right = (f"{header_name(source.label)} ({count} modules)" for source, count in sides)
+        sides = ((npu, alignment.npu), (bench, alignment.bench))
+        left, right = (f"{header_name(source.label)} ({tree.called_count()} modules)" for source, tree in sides)
         header = f"# {printable(f'layermap review: NPU {left} -> bench {right}')}"
         document = _without_lists(document)
     return Review(
         npu=npu,
         bench=bench,
-        alignment=found.alignment,
+        alignment=alignment,
         here=Scopes.build(npu.entries),
         there=Scopes.build(bench.entries),
         document=document,

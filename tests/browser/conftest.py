@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 from suggest.read import read
 from suggest.review import Review, start_review
@@ -50,18 +50,19 @@ def open_page(browser: Browser) -> Iterator[Opener]:
     def opened(address: str, *, allowed: str = "", scheme: str = "light") -> Page:
         page = context.new_page()
         page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        page.on("console", lambda message: message.type in ("error", "warning") and troubles.append(message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on(
-            "request",
-            lambda request: (
+        own = (address.split("?", maxsplit=1)[0], "blob:", "data:", *([allowed] if allowed else []))
+
+        def heard(message: ConsoleMessage) -> None:
+            if message.type in ("error", "warning"):
+                troubles.append(message.text)
+
+        def asked(request: Request) -> None:
+            if not request.url.startswith(own):
                 troubles.append(f"request: {request.url}")
-                if not request.url.startswith(
-                    (address.split("?", maxsplit=1)[0], "blob:", "data:", *([allowed] if allowed else []))
-                )
-                else None
-            ),
-        )
+
+        page.on("console", heard)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("request", asked)
         page.goto(address)
         page.wait_for_selector("#rows .row")
         return page

@@ -1,0 +1,263 @@
+"""Draft around a mapping that people have worked on: its rules are given, what they ruled out stays out.
+
+1. The given rules are replayed within a first draft. What they decide is settled, and where the matcher saw it
+   otherwise it is told so and looks again (`suggest.prior`).
+2. The matcher aligns the rest; its pairs that contradict the given rules, or that a comment ``# layermap: no`` rules
+   out, fall. A module that loses its pair so takes its runner-up, if that is free and allowed.
+3. Rules are drafted for all of it. Of these, the ones that are still needed beside the given rules are added to the
+   file, marked ``new``; every other line of the file stays as it is.
+
+A given rule that sends modules nowhere keeps them there. Two given rules that want one bench module for two NPU
+modules, or that stand at one key, are an error that names both lines.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+
+from matcher import Alignment, Evidence, Pair, Tree
+
+from .document import RULE, Document, Line, load_document, ruled_out
+from .draft import Draft, annotated, draft, is_hit, wishes
+from .given import check_keys, check_places, refused
+from .mapping import LayerMap, Rule
+from .needs import NO_COUNTERPART, below, joined, nowhere
+from .prior import Vocabulary, align_with
+from .replay import IDENTITY, NOWHERE, Landing, land
+from .review import refreshed
+from .scopes import TOP_LAYER, Scopes
+from .source import Source
+from .synthesise import Synthesis, synthesise, wrong_nodes
+
+_SECOND = "second choice: the first is ruled out"
+_HALF = 0.5  # confidence of a second choice: whoever ruled out the first knew why, the matcher did not
+_MOST_TRIALS = 3_000_000  # nodes times added rules up to which every added rule is tried for removal
+
+Targets = dict[tuple[str, str], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A draft around given rules: the file with what is new in it, and the draft's figures for the summary."""
+
+    draft: Draft
+    text: str
+    added: int
+
+
+def draft_around(npu: Source, bench: Source, text: str, name: str, vocabulary: Vocabulary | None = None) -> Kept:
+    """Draft what a mapping file leaves open.
+
+    Raises `MappingError` for a file that msprobe would not take, and for given rules that contradict each other.
+    """
+    check_keys(text, name)
+    document = load_document(text, name)
+    here, there = Scopes.build(npu.entries), Scopes.build(bench.entries)
+    banned = refused(document)
+    given = LayerMap(
+        tuple(rule for rule in document.layer_map().rules if not document.lines[rule.line or 0].is_ruled_out())
+    )
+    first = align_with(npu.tree, bench.tree, vocabulary, {})
+    landing = _meant(here, there, given, wishes(first, here))
+    check_places(here, there, given, landing, document, name)
+    alignment = _aligned(npu.tree, bench.tree, _Ground(here, there, given, landing, banned), first, vocabulary)
+    found = draft(npu, bench, alignment)
+    wanted = wishes(alignment, here)
+    added = _needed(here, there, wanted, given, found.layer_map)
+    document, whole = _written(here, there, wanted, document, _marked(here, there, given, added, alignment))
+    landing = land(here, there, whole)
+    found = replace(
+        found,
+        layer_map=whole,
+        matched=sum(is_hit(here, there, node, landing.nodes) for node in wanted),
+        faults=tuple(here.path(node) for node in wrong_nodes(here, there, wanted, landing)),
+    )
+    return Kept(found, refreshed(npu, bench, alignment, document, name), len(added))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What is given: rules, where they send every node, and the targets that are ruled out by section and key."""
+
+    here: Scopes
+    there: Scopes
+    given: LayerMap
+    landing: Landing
+    refused: Targets
+
+
+def _meant(here: Scopes, there: Scopes, given: LayerMap, wanted: dict[int, str | None]) -> Landing:
+    """Where the given rules send modules once the rest of the mapping is there.
+
+    Which rule decides a node does not depend on other sides' names, so the given rules alone tell it; what a target
+    hangs below is where the first alignment puts the node at which the rule is consulted.
+    """
+    fired = land(here, there, given).rules
+    drafted = land(here, there, synthesise(here, there, wanted).layer_map).scopes
+    scopes, nodes = [""] * len(here), [0] * len(here)
+    for node in range(1, len(here)):
+        parent = here.parents[node]
+        rest = below(drafted[parent], drafted[node])
+        scopes[node] = drafted[node] if rest is None else joined(scopes[parent], rest)
+        if fired[node] != IDENTITY:
+            stop = node
+            for _ in given.rules[fired[node]].key.split("."):
+                stop = here.parents[stop]
+            scopes[node] = joined(scopes[stop], given.rules[fired[node]].target)
+        found = there.find(scopes[node])
+        nodes[node] = NOWHERE if found is None else found
+    return Landing(tuple(scopes), tuple(nodes), fired)
+
+
+def _aligned(npu: Tree, bench: Tree, ground: _Ground, first: Alignment, vocabulary: Vocabulary | None) -> Alignment:
+    """The alignment around what is given; the first one, where it agrees with that."""
+    ids, bench_ids = npu.id_of(), bench.id_of()
+    settled: dict[int, int] = {}
+    alone: set[int] = set()
+    for place, rule in enumerate(ground.landing.rules):
+        node = ids.get(ground.here.path(place))
+        if rule != IDENTITY and node is not None and npu.called[node]:
+            reached = ground.landing.nodes[place]
+            partner = bench_ids.get(ground.there.path(reached)) if reached != NOWHERE else None
+            if partner is not None and bench.called[partner]:
+                settled[node] = partner
+            else:
+                alone.add(node)
+    partner_of = first.bench_of()
+    agrees = all(partner_of.get(node) == partner for node, partner in settled.items())
+    found = first if agrees else align_with(npu, bench, vocabulary, settled)
+    taken = set(settled.values())
+    free = [
+        pair for pair in found.pairs if pair.npu not in settled and pair.npu not in alone and pair.bench not in taken
+    ]
+    partners = {pair.npu: pair.bench for pair in free} | settled
+    banned = _banned(ground, {ground.here.find(npu.paths[node]): bench.paths[b] for node, b in partners.items()})
+    taken |= {pair.bench for pair in free}
+    pairs = [_given(found, node, partner) for node, partner in settled.items()]
+    for pair in free:
+        chosen = _allowed(pair, banned.get(ground.here.find(npu.paths[pair.npu]) or 0, frozenset()), bench, taken)
+        if chosen is not None:
+            taken.add(chosen.bench)
+            pairs.append(chosen)
+    return replace(found, pairs=tuple(sorted(pairs, key=lambda pair: pair.npu)))
+
+
+def _given(found: Alignment, node: int, partner: int) -> Pair:
+    known = next((pair for pair in found.pairs if pair.npu == node and pair.bench == partner), None)
+    if known is not None:
+        return replace(known, confidence=1.0, note="")
+    return Pair(npu=node, bench=partner, score=1.0, confidence=1.0, evidence=Evidence(name=1.0))
+
+
+def _banned(ground: _Ground, image: dict[int | None, str]) -> dict[int, frozenset[str]]:
+    """By NPU place, the bench scopes that are ruled out for it."""
+    here = ground.here
+    found: dict[int, set[str]] = defaultdict(set)
+    for (section, key), targets in sorted(ground.refused.items()):
+        for stop, kind in enumerate(here.types):
+            place: int | None = stop if kind == section else None
+            for step in key.split("."):
+                place = here.children[place].get(step) if place is not None else None
+            if place is not None:
+                outer = image.get(stop, ground.landing.scopes[stop]) if stop else ""
+                found[place] |= {joined(outer, target) for target in targets}
+    return {place: frozenset(scopes) for place, scopes in found.items()}
+
+
+def _allowed(pair: Pair, banned: frozenset[str], bench: Tree, taken: set[int]) -> Pair | None:
+    """The pair, or its runner-up where it is ruled out; None where that is taken or ruled out too."""
+    if bench.paths[pair.bench] not in banned:
+        return pair
+    second = pair.runner_up
+    if second is None or second in taken or bench.paths[second] in banned:
+        return None
+    confidence = min(pair.confidence, _HALF)
+    return replace(pair, bench=second, confidence=confidence, note=_SECOND, runner_up=None, group=(), split_side="")
+
+
+def _needed(
+    here: Scopes, there: Scopes, wanted: dict[int, str | None], given: LayerMap, drafted: LayerMap
+) -> dict[tuple[str, str], str]:
+    """Of the drafted rules, those that the given ones leave work to, by section and key; exact ones where none does."""
+    taken = {(rule.section, rule.key) for rule in given.rules}
+
+    def wrong(added: dict[tuple[str, str], str]) -> list[int]:
+        return wrong_nodes(here, there, wanted, land(here, there, _with(given, added)))
+
+    if not wrong({}):
+        return {}
+    added = {(r.section, r.key): r.target for r in drafted.rules if (r.section, r.key) not in taken}
+    while True:
+        missing = {}
+        for node in wrong(added):
+            scope, key = wanted[node], (TOP_LAYER, here.path(node))
+            target = scope if scope is not None else nowhere(there, here.names[node])
+            if key not in taken and added.get(key) != target:
+                missing[key] = target
+                break  # what is below it may be right now
+        if not missing:
+            break
+        added |= missing
+    left = len(wrong(added))
+    if len(here) * len(added) <= _MOST_TRIALS:
+        for key in sorted(added, key=lambda key: (-key[1].count("."), key)):
+            fewer = {other: target for other, target in added.items() if other != key}
+            if len(wrong(fewer)) <= left:
+                added = fewer
+    return added
+
+
+def _with(given: LayerMap, added: dict[tuple[str, str], str]) -> LayerMap:
+    return LayerMap((*given.rules, *(Rule(section=s, key=k, target=t) for (s, k), t in added.items())))
+
+
+def _marked(
+    here: Scopes, there: Scopes, given: LayerMap, added: dict[tuple[str, str], str], alignment: Alignment
+) -> LayerMap:
+    """The added rules with their confidence and doubts."""
+    whole = _with(given, added)
+    landing = land(here, there, whole)
+    decides: list[list[int]] = [[] for _ in whole.rules]
+    for node, rule in enumerate(landing.rules):
+        if rule != IDENTITY:
+            decides[rule].append(node)
+    start = len(given.rules)
+    blocked = [
+        replace(rule, note="blocked: no counterpart" if NO_COUNTERPART in rule.target else "") for rule in whole.rules
+    ]
+    synthesis = Synthesis(LayerMap(tuple(blocked[start:])), tuple(map(tuple, decides[start:])))
+    places = {path: node for node, path in enumerate(alignment.npu.paths)}
+    return annotated(synthesis, here, places, alignment)
+
+
+def _written(
+    here: Scopes, there: Scopes, wanted: dict[int, str | None], document: Document, added: LayerMap
+) -> tuple[Document, LayerMap]:
+    """The file with the added rules, and with those that are ruled out taken out of use."""
+    new: dict[tuple[str, str], Rule] = {}
+    for rule in added.rules:
+        at = document.at(rule.section, rule.key)
+        out = ruled_out(_names(document.lines[at])) if at >= 0 else []
+        sure = [] if rule.confidence is None else [f"{rule.confidence:.2f}"]
+        said = " ".join([*sure, "new", *([rule.note] if rule.note else [])])
+        document = document.with_rule(rule.section, rule.key, rule.target, [said, *out])
+        new[rule.section, rule.key] = rule
+    for line in [line for line in document.lines if line.kind == RULE and line.is_ruled_out()]:
+        if (line.section, line.key) not in new:
+            document = _out_of_use(here, there, wanted, document, line)
+    whole = [replace(rule, line=None) for rule in document.layer_map().rules]
+    return document, LayerMap(tuple(new.get((rule.section, rule.key), rule) for rule in whole))
+
+
+def _names(line: Line) -> list[str]:
+    return list(dict.fromkeys(line.forbidden()))
+
+
+def _out_of_use(here: Scopes, there: Scopes, wanted: dict[int, str | None], document: Document, line: Line) -> Document:
+    """A rule that is ruled out and needs no other: sent nowhere, or left out where that would do harm."""
+    target = nowhere(there, line.key.rpartition(".")[2])
+    blocked = document.with_rule(line.section, line.key, target, ruled_out(_names(line)))
+    fewer = document.without(line.section, line.key)
+    wrong = [len(wrong_nodes(here, there, wanted, land(here, there, d.layer_map()))) for d in (blocked, fewer)]
+    return blocked if wrong[0] <= wrong[1] else fewer
