@@ -238,14 +238,38 @@ class Aligner:
                     kin, other = there[column]
                     line[column] = value - order * abs(rank - other) + (bonus if genus == kin else 0.0)
             values.append(line)
+        self._keep_order(values, left, right)
         total, found = assign(values)
         found = uncrossed(found, [self._key(self.left, a) for a in left], keys)
         links = tuple((left[row], right[column]) for row, column in found)
         return total, links, {left[row]: values[row][column] for row, column in found}
 
+    def _keep_order(self, values: list[list[float]], left: tuple[int, ...], right: tuple[int, ...]) -> None:
+        """Leave the items of two dissolved lists only the partners that they have when the lists keep their order."""
+        theirs = _dissolved_lists(self.right, right)
+        for rows in _dissolved_lists(self.left, left) if theirs else []:
+            for columns in theirs:
+                block = [[values[row][column] for column in columns] for row in rows]
+                ones = tuple(self._key(self.left, left[row]) for row in rows)
+                others = tuple(self._key(self.right, right[column]) for column in columns)
+                kept = set(align_sequences(block, ones, others)[1])
+                for i, row in enumerate(rows):
+                    for j, column in enumerate(columns):
+                        if (i, j) not in kept:
+                            values[row][column] = 0.0
+
 
 def _numbered(side: Folded, nodes: tuple[int, ...]) -> bool:
     return len(nodes) > 1 and all(side.tree.names[node].isdigit() for node in nodes)
+
+
+def _dissolved_lists(side: Folded, nodes: tuple[int, ...]) -> list[list[int]]:
+    """Places of numbered nodes that are siblings, two or more, while others that are not stand among the nodes too."""
+    lists: dict[int, list[int]] = {}
+    for place, node in enumerate(nodes):
+        if node >= 0 and side.tree.names[node].isdigit():
+            lists.setdefault(side.tree.parents[node], []).append(place)
+    return [places for places in lists.values() if len(places) > 1]
 
 
 def _levels(side: Folded, node: int) -> list[tuple[int, ...]]:

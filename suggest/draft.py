@@ -6,6 +6,7 @@ differs from the alignment is reported as the fault that it is.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -170,9 +171,15 @@ def _group_lines(alignment: Alignment) -> tuple[str, ...]:
     lines: dict[str, list[str]] = {}
     for group in alignment.groups:
         if len(group.npu) == 1:
-            key = " + ".join(bench.names[node] for node in group.bench)
+            key = _sum(bench.names[node] for node in group.bench)
             lines.setdefault(f"{{}} covers {key}", []).append(npu.paths[group.npu[0]])
         else:
-            key = " + ".join(npu.names[node] for node in group.npu)
+            key = _sum(npu.names[node] for node in group.npu)
             lines.setdefault(f"{{}} covers {key} of the NPU side", []).append(bench.paths[group.bench[0]])
     return tuple(text.format(line) for text, paths in lines.items() for line in collapsed(paths))
+
+
+def _sum(names: Iterable[str]) -> str:
+    """The names of a group's members, each once, with its number where there are several (``4 x up_proj``)."""
+    count = Counter(names)
+    return " + ".join(name if number == 1 else f"{number} x {name}" for name, number in count.items())
