@@ -20,7 +20,7 @@ from functools import cache
 from .assign import Links, assign
 from .fold import Folded
 from .score import PairScorer, Weights
-from .sequence import align_sequences, uncrossed
+from .sequence import MUCH_MORE, align_sequences, uncrossed
 
 _LONG_LIST = 12  # longer lists of numbered children are never dissolved: their elements only make sense in order
 _FEW = 4
@@ -131,9 +131,10 @@ class Aligner:
             for there, columns in enumerate(theirs):
                 if here + there == 0:
                     continue
+                found, new_links = self._in_order(rows, columns)
                 free, free_links, _ = self._assign(rows, columns)
-                options = (self._in_order(rows, columns), (free - _WORTH_REGROUPING, free_links))
-                found, new_links = max(options, key=lambda option: option[0])
+                if free > found * MUCH_MORE + _WORTH_REGROUPING:
+                    found, new_links = free - _WORTH_REGROUPING, free_links
                 if found > best:
                     best, best_links = found + _WORTH_REGROUPING, new_links
         return (best - _WORTH_REGROUPING, best_links) if best_links is not links else (total, links)
@@ -281,7 +282,7 @@ def _levels(side: Folded, node: int) -> list[tuple[int, ...]]:
         opened = tuple(
             inner for outer in last for inner in (tree.children[outer] if _is_group(side, outer) else (outer,))
         )
-        if len(opened) == len(last) or len(opened) > _MOST_UNITS:
+        if opened == last or len(opened) > _MOST_UNITS:
             break
         levels.append(opened)
     return levels

@@ -14,7 +14,7 @@ from .assign import Links
 
 _TIE = 1e-4  # preference for equal positions: far below any evidence, far above rounding
 _WORTH_CROSSING = 1.0  # log odds that an alignment backwards must gain to be believed,
-_MUCH_MORE = 1.15  # and how many times the worth of the ordered one: one odd element does not turn a list
+MUCH_MORE = 1.15  # and how many times the worth of the ordered one: one odd element does not turn a list
 
 
 def align_sequences(values: list[list[float]], rows: Sequence[int], columns: Sequence[int]) -> tuple[float, Links]:
@@ -28,7 +28,7 @@ def align_sequences(values: list[list[float]], rows: Sequence[int], columns: Seq
         return flat * count, tuple((row, row) for row in range(count))
     ordered, links = _needleman_wunsch(values)
     turned, turned_links = _needleman_wunsch([line[::-1] for line in values])
-    if turned > ordered * _MUCH_MORE + _WORTH_CROSSING:
+    if turned > ordered * MUCH_MORE + _WORTH_CROSSING:
         last = len(values[0]) - 1
         return turned, uncrossed(tuple((row, last - column) for row, column in turned_links), rows, columns)
     return ordered, links
