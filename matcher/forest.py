@@ -19,8 +19,9 @@ from functools import cache
 
 from .assign import Links, assign
 from .fold import Folded
+from .names import words
 from .score import PairScorer, Weights
-from .sequence import MUCH_MORE, align_sequences, uncrossed
+from .sequence import align_sequences, uncrossed
 
 _LONG_LIST = 12  # longer lists of numbered children are never dissolved: their elements only make sense in order
 _FEW = 4
@@ -109,15 +110,20 @@ class Aligner:
         """The best assignment of what is below two nodes: total value and links."""
         rows, columns = self.left.tree.children[a], self.right.tree.children[b]
         if _numbered(self.left, rows) and _numbered(self.right, columns):
-            total, links = self._in_order(rows, columns)
-            return self._regrouped(a, b, total, links) if len(rows) != len(columns) else (total, links)
+            total, links = self._in_order(rows, columns, loose=self._counts_up(a, b))
+            alike = len(rows) == len(columns) and total > 0.0
+            return (total, links) if alike else self._regrouped(a, b, total, links)
         return self._search(_thinned(self.left, rows), _thinned(self.right, columns))
 
-    def _in_order(self, rows: tuple[int, ...], columns: tuple[int, ...]) -> tuple[float, Links]:
+    def _counts_up(self, a: int, b: int) -> bool:
+        """Whether both are the rising half of a network, which some count from the input and some from the output."""
+        return all("up" in words(tree.names[node]) for tree, node in ((self.left.tree, a), (self.right.tree, b)))
+
+    def _in_order(self, rows: tuple[int, ...], columns: tuple[int, ...], *, loose: bool = False) -> tuple[float, Links]:
         """The best order-preserving alignment of two lists of nodes."""
         ones = tuple(self._key(self.left, a) for a in rows)
         others = tuple(self._key(self.right, b) for b in columns)
-        total, found = align_sequences([self._row(one, others) for one in ones], ones, others)
+        total, found = align_sequences([self._row(one, others) for one in ones], ones, others, loose=loose)
         return total, tuple((rows[row], columns[column]) for row, column in found)
 
     def _regrouped(self, a: int, b: int, total: float, links: Links) -> tuple[float, Links]:
@@ -133,7 +139,7 @@ class Aligner:
                     continue
                 found, new_links = self._in_order(rows, columns)
                 free, free_links, _ = self._assign(rows, columns)
-                if free > found * MUCH_MORE + _WORTH_REGROUPING:
+                if free > found + _WORTH_REGROUPING:
                     found, new_links = free - _WORTH_REGROUPING, free_links
                 if found > best:
                     best, best_links = found + _WORTH_REGROUPING, new_links
@@ -246,10 +252,12 @@ class Aligner:
         return total, links, {left[row]: values[row][column] for row, column in found}
 
     def _keep_order(self, values: list[list[float]], left: tuple[int, ...], right: tuple[int, ...]) -> None:
-        """Leave the items of two dissolved lists only the partners that they have when the lists keep their order."""
+        """Leave the items of two equally long dissolved lists only the partners that they have when they keep order."""
         theirs = _dissolved_lists(self.right, right)
         for rows in _dissolved_lists(self.left, left) if theirs else []:
             for columns in theirs:
+                if len(rows) != len(columns):
+                    continue  # other groups on either side: their items need not come in the same order
                 block = [[values[row][column] for column in columns] for row in rows]
                 ones = tuple(self._key(self.left, left[row]) for row in rows)
                 others = tuple(self._key(self.right, right[column]) for column in columns)

@@ -14,13 +14,16 @@ from .assign import Links
 
 _TIE = 1e-4  # preference for equal positions: far below any evidence, far above rounding
 _WORTH_CROSSING = 1.0  # log odds that an alignment backwards must gain to be believed,
-MUCH_MORE = 1.15  # and how many times the worth of the ordered one: one odd element does not turn a list
+_MUCH_MORE = 1.15  # and how many times the worth of the ordered one: one odd element does not turn a list
 
 
-def align_sequences(values: list[list[float]], rows: Sequence[int], columns: Sequence[int]) -> tuple[float, Links]:
+def align_sequences(
+    values: list[list[float]], rows: Sequence[int], columns: Sequence[int], *, loose: bool = False
+) -> tuple[float, Links]:
     """Total value and (row, column) links of the best order-preserving alignment; ``values[row][column]`` is full.
 
     ``rows`` and ``columns`` are the kinds of the elements: elements of one kind are in order in any case.
+    ``loose`` says that the names already suggest that one list may run backwards.
     """
     flat = values[0][0]
     if flat > 0 and all(entry == flat for line in values for entry in line):
@@ -28,7 +31,7 @@ def align_sequences(values: list[list[float]], rows: Sequence[int], columns: Seq
         return flat * count, tuple((row, row) for row in range(count))
     ordered, links = _needleman_wunsch(values)
     turned, turned_links = _needleman_wunsch([line[::-1] for line in values])
-    if turned > ordered * MUCH_MORE + _WORTH_CROSSING:
+    if turned > ordered * (1.0 if loose else _MUCH_MORE) + _WORTH_CROSSING:
         last = len(values[0]) - 1
         return turned, uncrossed(tuple((row, last - column) for row, column in turned_links), rows, columns)
     return ordered, links
