@@ -109,7 +109,8 @@ def _side(text: Path, modules: Modules, mode: str) -> Side:
     if mode == "text":
         content = text.read_text()
         printed = any(module["class"] == "Param" for module in modules)
-        return Side(modules=modules, called=called, source=(read_keys if printed else read_text)(content, text.name))
+        source = (read_keys if printed else read_text)(content, text.name)
+        return Side(modules=modules, called=called, source=source.by_parameter or source)
     return Side(modules=modules, called=called, source=source_of(modules, shapes=mode == "dump"))
 
 

@@ -32,10 +32,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One side, read. ``entries`` stand in the order of dump.json; ``notes`` are warnings for the user."""
+    """One side, read.
+
+    ``entries`` stand in the order of dump.json; ``notes`` are warnings for the user. ``by_parameter`` is the same side
+    with a node for every parameter, for an input that lists parameters by name (see `suggest.parameters`).
+    """
 
     label: str
     kind: str
     tree: Tree
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
+    by_parameter: Source | None = None

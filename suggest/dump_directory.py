@@ -1,0 +1,102 @@
+"""Find the recordings below a directory of msprobe, and read each different one once.
+
+    dump_path/step0/rank0/{dump.json, construct.json, stack.json}
+             /step1/proc4711/...
+
+Steps and ranks are merged (see `suggest.recording`). Ranks whose construct.json has the same bytes made the same calls,
+and only the first of them is read; where there is none, as at level L1, dump.json decides. Limits: such ranks may still
+differ in a parameter's shape, which no rule depends on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from .errors import ReadError
+from .read_dump import FILES, read_rank
+from .recording import Recording, source_of
+from .source import Source
+
+_DEEPEST = 3  # dump_path/<anything>/step0/rank0
+_USUAL = re.compile(r"(step|rank|proc)\d*$")
+_SHOWN = 4
+_PIECE = 1 << 20
+
+
+def holds_dumps(directory: Path) -> bool:
+    """Whether there is a dump in or below a directory."""
+    return next(_rank_directories(directory), None) is not None
+
+
+def read_directory(directory: Path, label: str) -> Source:
+    """All different ranks and steps at or below a directory, merged."""
+    homes = sorted(set(_rank_directories(directory)), key=lambda home: _natural(home.relative_to(directory)))
+    _one_run(homes, directory, label)
+    recordings: list[Recording] = []
+    seen: dict[bytes, str] = {}
+    equal = 0
+    for home in homes:
+        where = home.relative_to(directory).as_posix()
+        digest = _digest(home)
+        if digest in seen:
+            equal += 1
+            continue
+        seen[digest] = where
+        found = read_rank(home, where)
+        if any(found.same_run(other) for other in recordings):
+            equal += 1
+        else:
+            recordings.append(found)
+    return source_of(recordings, label, "msprobe dump", _notes(recordings, equal, directory))
+
+
+def _notes(recordings: Sequence[Recording], equal: int, directory: Path) -> list[str]:
+    total = len(recordings) + equal
+    if total == 1:
+        return []
+    name = directory.name or str(directory)
+    shown = ", ".join(recording.where for recording in recordings[:_SHOWN])
+    more = f" and {len(recordings) - _SHOWN} more" if len(recordings) > _SHOWN else ""
+    same = f"; {equal} recorded the same calls and are read once" if equal else ""
+    verb = "merged" if len(recordings) > 1 else "read"
+    return [f"{verb} {shown}{more} of {total} dumps below {name}{same}"]
+
+
+def _rank_directories(directory: Path) -> Iterator[Path]:
+    if any((directory / name).is_file() for name in FILES):
+        yield directory
+        return
+    for depth in range(1, _DEEPEST + 1):
+        for name in FILES:
+            yield from (path.parent for path in directory.glob("*/" * depth + name) if path.is_file())
+
+
+def _one_run(homes: Sequence[Path], directory: Path, label: str) -> None:
+    """Directories of other names than steps and ranks hold other runs, which nobody wants mixed."""
+    if not homes:
+        raise ReadError(label, "no dump.json or construct.json in this directory", "give an msprobe dump directory")
+    runs = {
+        "/".join(part for part in home.relative_to(directory).parts if not _USUAL.match(part)): None for home in homes
+    }
+    if len(runs) > 1:
+        names = ", ".join(list(runs)[:_SHOWN])
+        raise ReadError(label, f"holds the dumps of {len(runs)} runs: {names}", "give the directory of one of them")
+
+
+def _natural(path: Path) -> list[list[tuple[int, str]]]:
+    return [[(int(text or 0), word) for word, text in re.findall(r"(\D*)(\d*)", part)] for part in path.parts]
+
+
+def _digest(home: Path) -> bytes:
+    for name in reversed(FILES):
+        place = home / name
+        if place.is_file() and place.stat().st_size > len("{}\n"):
+            digest = hashlib.blake2b(name.encode())
+            with place.open("rb") as stream:
+                while piece := stream.read(_PIECE):
+                    digest.update(piece)
+            return digest.digest()
+    return str(home).encode()
