@@ -7,8 +7,8 @@ such a module, counts as called; a step whose children are numbers is taken for 
 known, so every entry has the type None, and no mapping section is ever written for it.
 
 Two lists of parameters are better held against each other name by name: one side's ``linear_qkv.layer_norm_weight`` is
-the other's ``input_layernorm.weight``, and no rule about modules can say so. `Source.by_parameter` is that view; there
-the listed names are the nodes, and nothing is known of the steps above them.
+the other's ``input_layernorm.weight``, and no rule about modules can say so. `Source.by_parameter` is that view, in
+which parameters are nodes below their modules.
 
 Limits: a module without parameters (a dropout, a rotary embedding) is in no list of parameters.
 """
@@ -41,7 +41,7 @@ class Parameter:
 
 def source_of_parameters(parameters: Iterable[Parameter], label: str, kind: str, notes: Iterable[str] = ()) -> Source:
     """One side of a list in which every name is that of a parameter."""
-    listed = {parameter.name: parameter for parameter in parameters}
+    listed = _listed(parameters)
     states = [name for name in listed if (found := _OPTIMIZER.match(name)) and found["name"] in listed]
     for name in states:
         del listed[name]
@@ -55,7 +55,7 @@ def source_of_names(parameters: Iterable[Parameter], label: str, kind: str, note
     A name is that of a module if other names continue it. Of the rest, all are parameters if half of them end as
     parameters usually do, and else only those that do or that have a shape.
     """
-    listed = {parameter.name: parameter for parameter in parameters}
+    listed = _listed(parameters)
     inner = {step for name in listed for step in _above(name)}
     ends = [name for name in listed if name not in inner]
     usual = {name for name in ends if _is_usual(name) or listed[name].shape is not None}
@@ -63,6 +63,18 @@ def source_of_names(parameters: Iterable[Parameter], label: str, kind: str, note
     owned = [parameter for name, parameter in listed.items() if name in are_parameters]
     modules = [parameter for name, parameter in listed.items() if name not in are_parameters]
     return _source(owned, modules, label, kind, list(notes))
+
+
+def _listed(parameters: Iterable[Parameter]) -> dict[str, Parameter]:
+    """By name, in order; where somebody has sorted the names as text, layer 10 is put behind layer 9 again."""
+    listed = {parameter.name: parameter for parameter in parameters}
+    if list(listed) != sorted(listed):
+        return listed
+    return {name: listed[name] for name in sorted(listed, key=_natural)}
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(step), "") if step.isdigit() else (-1, step) for step in name.split(".")]
 
 
 def _source(
@@ -103,16 +115,16 @@ def _lists(paths: Iterable[str]) -> set[str]:
 
 
 def _by_parameter(listed: Sequence[Parameter], label: str, kind: str, notes: Sequence[str]) -> Source:
-    names = {parameter.name for parameter in listed}
-    above = dict.fromkeys(step for parameter in listed for step in _above(parameter.name) if step not in names)
-    silent = tuple(Entry(step, tuple(step.split(".")), None, "") for step in above)
-    modules = [
-        Module(parameter.name, "", params=() if parameter.shape is None else (("weight", parameter.shape),))
-        for parameter in listed
-    ]
-    entries = tuple(Entry(parameter.name, tuple(parameter.name.split(".")), None) for parameter in listed)
+    names = {parameter.name: parameter.shape for parameter in listed}
+    lists = _lists(step for name in names for step in _above(name))
+    paths = dict.fromkeys(step for name in names for step in (*_above(name), name))
+    modules, entries = [], []
+    for path in paths:
+        shape = names.get(path)
+        modules.append(Module(path, "", path not in lists, () if shape is None else (("weight", shape),)))
+        entries.append(Entry(path, tuple(path.split(".")), None, "" if path in lists else "forward"))
     tree = Tree.build(modules)
-    return Source(label=label, kind=kind, tree=tree, entries=silent + entries, notes=tuple(notes))
+    return Source(label=label, kind=kind, tree=tree, entries=tuple(entries), notes=tuple(notes))
 
 
 def _is_usual(name: str) -> bool:

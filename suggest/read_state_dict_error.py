@@ -78,7 +78,8 @@ def _sides(lines: Iterable[str], label: str) -> _Sides:
             if section:
                 open_list = sides.missing if section["kind"] == "Missing" else sides.unexpected
             text = section["rest"] if section else line
-            open_list = _take(text, open_list or {}, f"{label}:{number}") if text.strip() else open_list
+            if open_list is not None and text.strip():
+                open_list = _take(text, open_list, f"{label}:{number}")
     return sides
 
 

@@ -178,7 +178,7 @@ def test_keys_with_shapes_and_without() -> None:
     assert single is not None
     assert single.tree.paths == ("", "a", "a.b", "a.b.weight", "c", "c.weight", "c.bias")
     assert single.tree.params[3] == (("weight", (3, 4)),)
-    assert [entry.name for entry in single.entries if entry.type is None and not entry.state] == ["a", "a.b", "c"]
+    assert [entry.name for entry in single.entries] == ["a", "a.b", "a.b.weight", "c", "c.weight", "c.bias"]
 
 
 def test_a_line_that_is_no_key_is_an_error() -> None:
