@@ -116,33 +116,34 @@ class _Finder:
         return Found(tuple(self._found), tuple(self._strays))
 
     def _outside(self, number: int, line: str) -> None:
-        opens = _OPENS.match(line) if line.endswith(_BRACKETS) else None
+        opens = _OPENS.match(line) if line.endswith(_BRACKETS) and not is_child(line) else None
         if self._begun is not None:
             begun, self._begun = self._begun, None
             prefix = _prefix_of(begun[1]["prefix"], line)
             if prefix is not None:
-                self._inside(self._start(begun, prefix), number, line)
+                self._inside(self._start(begun, prefix, line), number, line)
                 return
             if opens and opens["cls"] == begun[1]["cls"] and _pattern(begun[1]["prefix"]).fullmatch(opens["prefix"]):
                 raise self._interleaved(opens["cls"], begun[0], number)
         if opens:
             self._begun = (number, opens)
-        elif is_child(line):
+        elif is_child(line) or (self._ended == number - 1 and self._ended and _ALONE.match(line.strip())):
             if self._broken is not None:
                 raise self._interleaved(self._broken.cls, self._broken.line, number)
+            if not is_child(line):
+                raise ReadError(
+                    f"{self._label}:{number}",
+                    f"{line.strip()!r} closes a module that was never opened",
+                    "print the whole model again, on one rank",
+                )
             self._strays.append((number, line.strip()))
-        elif self._ended == number - 1 and self._ended and _ALONE.match(line.strip()):
-            raise ReadError(
-                f"{self._label}:{number}",
-                f"{line.strip()!r} closes a module that was never opened",
-                "give the output of print(model) alone",
-            )
 
-    def _start(self, begun: tuple[int, re.Match[str]], prefix: str) -> Printout:
+    def _start(self, begun: tuple[int, re.Match[str]], prefix: str, inside: str) -> Printout:
         number, opens = begun
         self._prefix = _pattern(prefix)
         rank = _RANK.search(opens["prefix"]) or _RANK.search(prefix)
         printout = Printout(opens["cls"], opens["bracket"], rank["rank"] if rank else "", number)
+        printout.is_loose = not inside[len(prefix) :].startswith(" ")
         printout.is_list = opens["prefix"].rstrip().endswith("[")
         printout.lines.append((number, opens["cls"] + opens["bracket"]))
         self._open, self._depth = printout, 1
@@ -161,8 +162,7 @@ class _Finder:
             if opens:
                 self._second(printout, number, opens)
             return
-        if not printout.has_child and CHILD.match(text):
-            printout.has_child, printout.is_loose = True, not text.startswith(" ")
+        printout.has_child = printout.has_child or CHILD.match(text) is not None
         printout.lines.append((number, text))
         self._depth += printout.depth(text)
         if self._depth <= 0:

@@ -16,7 +16,7 @@ from .errors import ReadError
 from .files import KINDS, Input, input_at
 from .printouts import CLASS, clean, is_child
 from .read_dcp import NAME as METADATA
-from .read_dcp import read_dcp
+from .read_dcp import is_dcp, read_dcp, read_zarr, zarr_arrays
 from .read_gguf import MAGIC, read_gguf
 from .read_index import INDEXES, is_safetensors, read_safetensors, read_shards
 from .read_json import read_json
@@ -52,6 +52,8 @@ def read(path: str, side: str = NPU) -> Source:
         return read_gguf(_on_disk(source), source.label)
     if is_safetensors(head):
         return read_safetensors(source)
+    if is_dcp(head):
+        return read_dcp(_on_disk(source), source.label)
     if source.is_binary() or head.startswith(_PICKLES):
         raise ReadError(source.label, _binary(head), KINDS)
     return _of_text(source, side, part)
@@ -104,7 +106,9 @@ def _of_directory(directory: Path, label: str, side: str) -> Source:
     if holds_dumps(directory):
         return read_directory(directory, label)
     if (directory / METADATA).is_file():
-        return read_dcp(directory, label)
+        return read_dcp(directory / METADATA, str(directory / METADATA))
+    if arrays := zarr_arrays(directory):
+        return read_zarr(arrays, label)
     for pattern in (*INDEXES, "*.vis.db", "*.vis", "*.gguf"):
         found = sorted(directory.glob(pattern))
         if len(found) == 1:
@@ -117,7 +121,7 @@ def _of_directory(directory: Path, label: str, side: str) -> Source:
         return read_shards(shards, label)
     saved = sorted(directory.glob(f"*/{METADATA}"))
     if len(saved) == 1:
-        return read_dcp(saved[0].parent, str(saved[0].parent))
+        return read_dcp(saved[0], str(saved[0]))
     if saved:
         names = ", ".join(path.parent.name for path in saved[:4])
         raise ReadError(label, f"holds {len(saved)} checkpoints: {names}", "give the directory of one of them")

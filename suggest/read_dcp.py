@@ -4,23 +4,24 @@ It is a pickle of ``torch.distributed.checkpoint.metadata.Metadata``. Unpickling
 one is read with stand-ins: a class of ``torch`` becomes an inert record, a few harmless containers are let through,
 and anything else is refused. torch is not needed.
 
-Megatron saves equal layers stacked: ``decoder.layers.mlp.linear_fc1.weight`` of shape (layers, out, in) is that weight
+Older Megatron saves every parameter as an array of zarr, whose ``.zarray`` is JSON. It saves equal layers stacked: ``decoder.layers.mlp.linear_fc1.weight`` of shape (layers, out, in) is that weight
 of every layer, and is written out again. The states of optimizers and random generators are no model and left out.
 """
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .errors import ReadError
 from .parameters import Parameter, source_of_parameters
 from .source import Source
 
-NAME = ".metadata"
+NAME, ZARR = ".metadata", ".zarray"
 _HINT = "give the directory of a checkpoint that torch.distributed.checkpoint or Megatron has saved"
 _STATES = re.compile(r"(?:optimizer|optim|chained_\d+|rng_state|rerun_state_machine_state|opt_param_scheduler)\b")
 _STACK = re.compile(r"(?P<list>(?:.*\.)?(?:layers|blocks))\.(?P<inner>(?!\d+(?:\.|$)).+)$")
@@ -74,23 +75,51 @@ class _Unpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} has no place in such a file")
 
 
-def read_dcp(directory: Path, label: str) -> Source:
-    """The parameters of the model in a distributed checkpoint."""
+def is_dcp(head: bytes) -> bool:
+    """Whether a file that begins like this is the metadata of a checkpoint."""
+    return head.startswith(b"\x80") and b"torch.distributed.checkpoint.metadata" in head
+
+
+def read_dcp(place: Path, label: str) -> Source:
+    """The parameters of the model in a distributed checkpoint, of which this is the metadata."""
     try:
-        with (directory / NAME).open("rb") as stream:
+        with place.open("rb") as stream:
             metadata = _Unpickler(stream).load()
     except OSError as error:
-        raise ReadError(f"{label}/{NAME}", error.strerror or "cannot be read", _HINT) from None
+        raise ReadError(label, error.strerror or "cannot be read", _HINT) from None
     except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
-        raise ReadError(f"{label}/{NAME}", f"damaged, or no metadata of a checkpoint ({error})", _HINT) from None
+        raise ReadError(label, f"damaged, or no metadata of a checkpoint ({error})", _HINT) from None
     entries = metadata.get("state_dict_metadata") if isinstance(metadata, _Record) else None
-    if not isinstance(entries, dict) or not entries:
-        raise ReadError(f"{label}/{NAME}", "lists no parameter", _HINT)
-    listed = {str(name): _size(entry) for name, entry in entries.items()}
-    states = [name for name in listed if _STATES.match(name)]
-    shapes = {name: shape for name, shape in listed.items() if name not in set(states) and "_extra_state" not in name}
+    if not isinstance(entries, dict):
+        raise ReadError(label, "no metadata of a checkpoint", _HINT)
+    return _source({str(name): _size(entry) for name, entry in entries.items()}, label)
+
+
+def zarr_arrays(directory: Path) -> list[Path]:
+    """The arrays of a checkpoint that Megatron has saved in its older format: a directory of zarr for every name."""
+    return sorted(directory.glob(f"*/{ZARR}"))
+
+
+def read_zarr(arrays: Sequence[Path], label: str) -> Source:
+    """The parameters of the model in such a checkpoint."""
+    return _source({array.parent.name: _zarr_shape(array) for array in arrays}, label)
+
+
+def _zarr_shape(array: Path) -> tuple[int, ...]:
+    try:
+        shape = json.loads(array.read_bytes())["shape"]
+    except (OSError, ValueError, TypeError, KeyError):
+        shape = None
+    if not isinstance(shape, list) or not all(type(extent) is int for extent in shape):
+        raise ReadError(str(array), "tells no shape; the file is damaged", _HINT)
+    return tuple(shape)
+
+
+def _source(listed: Mapping[str, tuple[int, ...] | None], label: str) -> Source:
+    states = {name for name in listed if _STATES.match(name)}
+    shapes = {name: shape for name, shape in listed.items() if name not in states and "_extra_state" not in name}
     if not shapes:
-        raise ReadError(f"{label}/{NAME}", "lists no parameter of a model", _HINT)
+        raise ReadError(label, "lists no parameter of a model", _HINT)
     notes = [f"{len(states)} entries of optimizers and random generators are left out"] if states else []
     parameters, stacked = _unstacked(shapes)
     notes += [f"{count} layers stacked in {name} are written out" for name, count in stacked.items()]
