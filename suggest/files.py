@@ -19,6 +19,8 @@ from typing import BinaryIO
 from .errors import ReadError
 
 KINDS = "give an msprobe dump, the output of print(model), a checkpoint, or a list of names"
+DAMAGED = "the file is damaged; copy it again from the machine that wrote it"
+UNREADABLE = "\ufffd"  # what stands for a byte that is no text
 _CHUNK = 1 << 18
 _HEAD = 1 << 12
 
@@ -58,14 +60,22 @@ class Input:
             try:
                 while piece := stream.read(_CHUNK):
                     yield piece
-            except UnicodeDecodeError as error:
-                raise ReadError(self.label, f"not text: byte {error.start} of a piece is no UTF-8", KINDS) from None
+            except UnicodeError:
+                raise ReadError(f"{self.label}:{self._bad_line()}", "bytes that are no text", DAMAGED) from None
 
     def lines(self) -> Iterator[str]:
         """The lines of the text without their ends; a lone carriage return, as of a progress bar, ends a line too."""
         with self._text(strict=False) as stream:
             for line in stream:
                 yield line.rstrip("\n")
+
+    def _bad_line(self) -> int:
+        """The first line that is no UTF-8; 1 if they all are, which UTF-16 may be."""
+        with self.open() as stream:
+            for number, line in enumerate(stream, 1):
+                if line.decode("utf-8", "replace").encode() != line:
+                    return number
+        return 1
 
     def _text(self, *, strict: bool) -> io.TextIOWrapper:
         utf16 = self.head().startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

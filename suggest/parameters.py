@@ -58,7 +58,7 @@ def source_of_names(parameters: Iterable[Parameter], label: str, kind: str, note
     listed = _listed(parameters)
     inner = {step for name in listed for step in _above(name)}
     ends = [name for name in listed if name not in inner]
-    usual = {name for name in ends if _is_usual(name) or listed[name].shape is not None}
+    usual = {name for name in ends if is_usual(name) or listed[name].shape is not None}
     are_parameters = set(ends) if 2 * len(usual) >= len(ends) and not inner & listed.keys() else usual
     owned = [parameter for name, parameter in listed.items() if name in are_parameters]
     modules = [parameter for name, parameter in listed.items() if name not in are_parameters]
@@ -127,7 +127,8 @@ def _by_parameter(listed: Sequence[Parameter], label: str, kind: str, notes: Seq
     return Source(label=label, kind=kind, tree=tree, entries=tuple(entries), notes=tuple(notes))
 
 
-def _is_usual(name: str) -> bool:
+def is_usual(name: str) -> bool:
+    """Whether a name ends as those of parameters and buffers usually do."""
     return bool(_PARAMETER.match(name.rpartition(".")[2]))
 
 

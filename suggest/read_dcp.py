@@ -4,8 +4,9 @@ It is a pickle of ``torch.distributed.checkpoint.metadata.Metadata``. Unpickling
 one is read with stand-ins: a class of ``torch`` becomes an inert record, a few harmless containers are let through,
 and anything else is refused. torch is not needed.
 
-Older Megatron saves every parameter as an array of zarr, whose ``.zarray`` is JSON. It saves equal layers stacked: ``decoder.layers.mlp.linear_fc1.weight`` of shape (layers, out, in) is that weight
-of every layer, and is written out again. The states of optimizers and random generators are no model and left out.
+Older Megatron saves every parameter as an array of zarr, whose ``.zarray`` is JSON. Both save equal layers stacked:
+``decoder.layers.mlp.linear_fc1.weight`` of shape (layers, out, in) is that weight of every layer, and is written out
+again. The states of optimizers and random generators are no model and left out.
 """
 
 from __future__ import annotations

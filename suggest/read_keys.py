@@ -11,10 +11,13 @@ too, however many names stand on one line. What the names stand for is decided i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from .errors import ReadError
-from .parameters import Parameter, source_of_names, source_of_parameters
+from .files import UNREADABLE
+from .parameters import Parameter, is_usual, source_of_names, source_of_parameters
 from .source import Source
 
 _PATH = re.compile(r"[\"']?(?P<path>[A-Za-z_]\w*(?:\.\w+)+|[A-Za-z_]\w*|\d+(?:\.\w+)+)[\"']?(?P<rest>.*)$")
@@ -28,6 +31,8 @@ _PRINTED = re.compile(r"(?:odict_keys|dict_keys|OrderedDict|defaultdict\(<[^>]*>
 _QUOTED = re.compile(
     r"[\"'](?P<path>\w+(?:\.\w+)+|[A-Za-z_]\w*)[\"'](?:\s*[:,]\s*torch\.Size\(\[(?P<shape>[\d, ]*)\]\))?"
 )
+_QUOTES = "\"'"
+_SIGNS = frozenset("()[]{}" + _QUOTES)
 _MINDSPORE = re.compile(r"Parameter \(name=(?P<path>[\w.]+), shape=\((?P<shape>[\d, ]*)\)")
 
 
@@ -41,18 +46,39 @@ def read_keys(text: str | Iterable[str], label: str) -> Source:
     """The tree of a list of names, given whole or line by line; raises `ReadError` with the line that is no name."""
     found: list[Parameter] = []
     are_parameters = False
+    brackets = Counter[str]()
+    number, shown = 0, ""
     for number, line in enumerate(text.splitlines() if isinstance(text, str) else text, 1):
         shown = line.strip()
         if not shown or shown.startswith("#"):
             continue
         names = list(_names(shown))
-        if not names and shown.strip("[](){},"):
+        if UNREADABLE in shown or (not names and shown.strip("[](){},")):
             raise ReadError(
                 f"{label}:{number}", f"{shown[:40]!r} is no name in a list of names", "one dotted name a line"
             )
         are_parameters |= bool(_MINDSPORE.search(shown))
+        brackets.update(sign for sign in shown if sign in _SIGNS)
         found += names
-    return (source_of_parameters if are_parameters else source_of_names)(found, label, "list of names")
+    if found and not _is_balanced(brackets):
+        problem = f"brackets or quotes are not closed, the list is cut off or damaged after {found[-1].name}"
+        raise ReadError(f"{label}:{number}", problem, "copy the whole list")
+    source = (source_of_parameters if are_parameters else source_of_names)(found, label, "list of names")
+    return replace(source, notes=(*source.notes, *_torn(found)))
+
+
+def _is_balanced(signs: Mapping[str, int]) -> bool:
+    pairs = (("(", ")"), ("[", "]"), ("{", "}"))
+    return all(signs.get(a, 0) == signs.get(b, 0) for a, b in pairs) and not any(signs.get(q, 0) % 2 for q in _QUOTES)
+
+
+def _torn(found: Sequence[Parameter]) -> Iterator[str]:
+    """A last name that is not like all others, as where a copy ended too early."""
+    *others, last = found
+    shapes = bool(others) and all(parameter.shape is not None for parameter in others) and last.shape is None
+    usual = len(others) > 1 and all(is_usual(parameter.name) for parameter in others) and not is_usual(last.name)
+    if shapes or usual:
+        yield f"the last name, {last.name}, is not like the others: is the list cut off?"
 
 
 def numbers(text: str) -> tuple[int, ...]:

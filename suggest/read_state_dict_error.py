@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .errors import ReadError
+from .files import UNREADABLE
 from .parameters import Parameter, source_of_parameters
 from .printouts import clean
 from .read_keys import numbers
@@ -34,6 +35,8 @@ _MISMATCH = re.compile(
     r" from checkpoint, (?:where )?the shape (?:in current model )?is (?:torch\.Size\()?[\[(]?(?P<here>[\d, ]*)"
 )
 _KEY = re.compile(r"[\"'](?P<name>[\w.]+)[\"']")
+_LISTED = re.compile(r"\"\w+(?:\.\w+)+\", ")
+_SIZES = "size mismatch for"
 _HINT = "copy the whole error message"
 
 
@@ -69,6 +72,10 @@ def _sides(lines: Iterable[str], label: str) -> _Sides:
     for number, raw in enumerate(lines, 1):
         line = clean(raw)
         mismatch, section = _MISMATCH.search(line), _SECTION.search(line)
+        if UNREADABLE in line and (section or open_list is not None or _SIZES in line):
+            raise ReadError(f"{label}:{number}", "bytes that are no text within the error", _HINT)
+        if _SIZES in line and not mismatch:
+            raise ReadError(f"{label}:{number}", f"{line.strip()[:60]!r} is cut off", _HINT)
         if mismatch:
             name = mismatch["name"]
             sides.missing[name] = Parameter(name, numbers(mismatch["here"]))
@@ -80,6 +87,8 @@ def _sides(lines: Iterable[str], label: str) -> _Sides:
             text = section["rest"] if section else line
             if open_list is not None and text.strip():
                 open_list = _take(text, open_list, f"{label}:{number}")
+        elif len(_LISTED.findall(line)) > 1:
+            raise ReadError(f"{label}:{number}", f"{line.strip()[:40]!r} are names of which nobody says whose", _HINT)
     return sides
 
 

@@ -24,6 +24,7 @@ from matcher import Module, Params
 
 from .entries import module_entries
 from .errors import ReadError
+from .files import UNREADABLE
 from .printouts import CHILD, CLASS, CLOSERS, Printout, bracket_depth, clean, find_printouts
 from .recording import Recording, source_of
 from .shapes import params_of
@@ -32,6 +33,7 @@ from .source import Source
 CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "CellList", "CellDict"})
 _RANGE = re.compile(r"(\d+)-(\d+)$")
 _CELL_SIGNS = frozenset({"CellList", "CellDict", "SequentialCell"})
+_TORN = re.compile(r"\s*\([A-Za-z_]\w*(?!\w|,|\))")  # the name of a child, and not what has to follow
 _AGAIN = "print the whole model again"
 _SHOWN = 4
 
@@ -151,6 +153,8 @@ class _Parser:
 
     def feed(self, number: int, line: str) -> None:
         child = CHILD.match(line)
+        if UNREADABLE in line or (child is None and _TORN.match(line)):
+            raise self.error(number, f"{line.strip()[:40]!r} is no line of a printed model: the text is damaged")
         if number == self.printout.line:
             self.open(("0",), line, number)
         elif child and CLASS.match(child["rest"]):
