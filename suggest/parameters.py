@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matcher import Module, Params, Shape, Tree
 
@@ -63,6 +63,22 @@ def source_of_names(parameters: Iterable[Parameter], label: str, kind: str, note
     owned = [parameter for name, parameter in listed.items() if name in are_parameters]
     modules = [parameter for name, parameter in listed.items() if name not in are_parameters]
     return _source(owned, modules, label, kind, list(notes))
+
+
+def held_together(npu: Source, bench: Source) -> tuple[Source, Source]:
+    """The views by parameter of both sides; with shapes only if both tell all of them.
+
+    A parameter with a shape and one without would be taken for a layer and a function.
+    """
+    sides = tuple(source.by_parameter or source for source in (npu, bench))
+    if all(_tells_all_shapes(side.tree) for side in sides):
+        return sides[0], sides[1]
+    here, there = (replace(s, tree=replace(s.tree, params=((),) * len(s.tree))) for s in sides)
+    return here, there
+
+
+def _tells_all_shapes(tree: Tree) -> bool:
+    return all(tree.params[node] for node in range(1, len(tree)) if tree.is_leaf(node))
 
 
 def _listed(parameters: Iterable[Parameter]) -> dict[str, Parameter]:

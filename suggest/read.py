@@ -14,6 +14,7 @@ from pathlib import Path
 from .dump_directory import holds_dumps, read_directory
 from .errors import ReadError
 from .files import KINDS, Input, input_at
+from .parameters import held_together
 from .printouts import CLASS, clean, is_child
 from .read_dcp import NAME as METADATA
 from .read_dcp import is_dcp, read_dcp, read_zarr, zarr_arrays
@@ -63,7 +64,7 @@ def read_pair(npu: str, bench: str) -> tuple[Source, Source]:
     """Both sides; two lists of parameters are held against each other parameter by parameter."""
     here, there = read(npu, NPU), read(bench, BENCH)
     if here.by_parameter is not None and there.by_parameter is not None:
-        return here.by_parameter, there.by_parameter
+        return held_together(here, there)
     return here, there
 
 
