@@ -27,6 +27,7 @@ _OPENS = re.compile(r"(?P<prefix>(?:.*[^\w.])?)(?P<cls>[A-Za-z_][\w.]*)(?P<brack
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-Z\\-_])")
 _INDENTED = re.compile(r"(?P<prefix>.*?)  \([^()\s]+\): ")
 _RANK = re.compile(r"(?:rank|default|proc|worker|pid)[\s:=_-]*(?P<rank>\d+)", re.IGNORECASE)
+_PATIENCE = 4  # lines of others that may follow the first line of a printout
 _INSIDE = re.compile(r"  \S")
 _BRACKETS = ("(", "<")
 _CLOSING = (")", ">", "]")
@@ -125,6 +126,8 @@ class _Finder:
                 return
             if opens and opens["cls"] == begun[1]["cls"] and _pattern(begun[1]["prefix"]).fullmatch(opens["prefix"]):
                 raise self._interleaved(opens["cls"], begun[0], number)
+            if number - begun[0] < _PATIENCE:
+                self._begun = begun
         if opens:
             self._begun = (number, opens)
         elif is_child(line) or (self._ended == number - 1 and self._ended and _ALONE.match(line.strip())):

@@ -82,9 +82,13 @@ class JsonStream:
         self._drop_read()
         while True:
             found, end = self._decoded()
-            if end >= 0 and (end < len(self._text) or not self._more()):
+            if end >= 0 and not (self._may_go_on(found, end) and self._more()):
                 self._at = end
                 return found
+
+    def _may_go_on(self, found: object, end: int) -> bool:
+        """Whether more digits, or an exponent, may follow what was decoded at the end of the buffer."""
+        return isinstance(found, (int, float)) and self._text[end : end + 1] in ("", ".", "e", "E")
 
     def _decoded(self) -> tuple[object, int]:
         """The value at the cursor and its end; -1 where the buffer ended too early and has been lengthened."""
