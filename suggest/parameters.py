@@ -25,8 +25,8 @@ from .source import Entry, Source
 
 _PARAMETER = re.compile(
     r"(?:\w*(?:weight|bias|gamma|beta|scale|scales|zeros|embedding_table|running_mean|running_var|moving_mean)"
-    r"|moving_variance|num_batches_tracked|inv_freq|_extra_state|lora_[AB]|w|b|A_log|D|dt_bias|cls_token|pos_embed"
-    r"|\w*position_ids|masked_bias|theta|cache|absmax|quant_map|g_idx)\d*$"
+    r"|moving_variance|num_batches_tracked|inv_freq|_extra_state|lora_[AB]|A_log|cls_token|pos_embed|\w*position_ids"
+    r"|absmax|quant_map|g_idx)\d*$"
 )
 _OPTIMIZER = re.compile(r"(?:adam_[mv]|moments?\d?|accum|exp_avg|exp_avg_sq|momentum)\.(?P<name>.+)")
 

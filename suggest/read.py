@@ -22,7 +22,7 @@ from .read_gguf import MAGIC, read_gguf
 from .read_index import INDEXES, is_safetensors, read_safetensors, read_shards
 from .read_json import read_json
 from .read_keys import looks_like_keys, read_keys
-from .read_state_dict_error import is_state_dict_error, read_state_dict_error
+from .read_state_dict_error import CHECKPOINT, MODEL, is_state_dict_error, read_state_dict_error
 from .read_text import read_text
 from .read_torchinfo import is_torchinfo, read_torchinfo
 from .read_vis import SIDES, SQLITE_MAGIC, read_vis_db
@@ -164,18 +164,20 @@ def _kind(source: Input, first: list[str], part: str) -> str:
         return "names"
     if first and CLASS.match(clean(first[0]).lstrip("[ ")) and len(first) == 1:
         return "model"
-    found = dict.fromkeys(_signs(source))
-    if part in ("missing", "unexpected") and "error" in found:
+    wants_error = part in (MODEL, CHECKPOINT)
+    found = dict.fromkeys(_signs(source, to_the_end=wants_error))
+    if wants_error and "error" in found:
         return "error"
     return next((kind for kind in ("model", "summary", "error") if kind in found), "")
 
 
-def _signs(source: Input) -> Iterator[str]:
+def _signs(source: Input, *, to_the_end: bool) -> Iterator[str]:
     for raw in source.lines():
         line = clean(raw)
         if is_child(line):
             yield "model"
-            return
+            if not to_the_end:
+                return
         if is_state_dict_error(line):
             yield "error"
         elif is_torchinfo(line):

@@ -90,8 +90,8 @@ def _names(line: str) -> Iterator[Parameter]:
     if "Parameter (name=" in line:
         for printed in _MINDSPORE.finditer(line):
             yield Parameter(printed["path"], numbers(printed["shape"]))
-    elif _PRINTED.match(line):
-        for quoted in _QUOTED.finditer(line):
+    elif head := _PRINTED.match(line):
+        for quoted in _QUOTED.finditer(line, head.end() - 1):
             yield Parameter(quoted["path"], None if quoted["shape"] is None else numbers(quoted["shape"]))
     elif found := _PATH.match(line):
         rest = found["rest"].strip()

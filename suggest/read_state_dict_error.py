@@ -34,7 +34,7 @@ _MISMATCH = re.compile(
     r"size mismatch for (?P<name>[\w.]+): copying a param with shape (?:torch\.Size\()?[\[(]?(?P<there>[\d, ]*)[\])]*"
     r" from checkpoint, (?:where )?the shape (?:in current model )?is (?:torch\.Size\()?[\[(]?(?P<here>[\d, ]*)"
 )
-_KEY = re.compile(r"[\"'](?P<name>[\w.]+)[\"']")
+_KEY = re.compile(r"[\"'](?P<name>\w+(?:\.\w+)*)[\"']")
 _LISTED = re.compile(r"\"\w+(?:\.\w+)+\", ")
 _SIZES = "size mismatch for"
 _HINT = "copy the whole error message"

@@ -89,10 +89,9 @@ CRITIC = ["Critic(", "  (head): Linear(in_features=3, out_features=1, bias=True)
 def test_of_several_models_the_first_is_read_and_the_others_are_named() -> None:
     source = read_text([*ACTOR, *CRITIC, *ACTOR], "t")
     assert source.tree.classes[0] == "Actor"
-    assert source.notes == (
-        "3 models are printed here, 1 Actor (line 1), 2 Critic (line 4), 3 Actor (line 7); the first is read,"
-        " #2 asks for the next",
-    )
+    (note,) = source.notes
+    assert note.startswith("3 models are printed here, 1 Actor (line 1), 2 Critic (line 4), 3 Actor (line 7); the")
+    assert note.endswith("the first is read, #2 asks for the next")
 
 
 @pytest.mark.parametrize("part", ["2", "Critic"])
