@@ -20,7 +20,7 @@ from .read_dump import FILES, read_rank
 from .recording import Recording, source_of
 from .source import Source
 
-_DEEPEST = 3  # dump_path/<anything>/step0/rank0
+_DEEPEST = 4  # <version>/<side>/step0/rank0, so that several runs are told from none
 _USUAL = re.compile(r"(step|rank|proc)\d*$")
 _SHOWN = 4
 _PIECE = 1 << 20

@@ -7,8 +7,8 @@ such a module, counts as called; a step whose children are numbers is taken for 
 known, so every entry has the type None, and no mapping section is ever written for it.
 
 Two lists of parameters are better held against each other name by name: one side's ``linear_qkv.layer_norm_weight`` is
-the other's ``input_layernorm.weight``, and no rule about modules can say so. `Source.by_parameter` is that view, in
-which parameters are nodes below their modules.
+the other's ``input_layernorm.weight``, and no rule about modules can say so. `by_parameter` is that view, in which
+parameters are nodes below their modules.
 
 Limits: a module without parameters (a dropout, a rotary embedding) is in no list of parameters.
 """
@@ -65,14 +65,26 @@ def source_of_names(parameters: Iterable[Parameter], label: str, kind: str, note
     return _source(owned, modules, label, kind, list(notes))
 
 
+def by_parameter(source: Source) -> Source:
+    """The same side with a node for every parameter that it lists, below its module."""
+    shapes = dict(source.parameters)
+    lists = _lists(step for name in shapes for step in _above(name))
+    modules, entries = [], []
+    for path in dict.fromkeys(step for name in shapes for step in (*_above(name), name)):
+        shape = shapes.get(path)
+        modules.append(Module(path, "", path not in lists, () if shape is None else (("weight", shape),)))
+        entries.append(Entry(path, tuple(path.split(".")), None, "" if path in lists else "forward"))
+    return replace(source, tree=Tree.build(modules), entries=tuple(entries))
+
+
 def held_together(npu: Source, bench: Source) -> tuple[Source, Source]:
     """The views by parameter of both sides; with shapes only if both tell all of them.
 
     A parameter with a shape and one without would be taken for a layer and a function.
     """
-    sides = tuple(source.by_parameter or source for source in (npu, bench))
+    sides = (by_parameter(npu), by_parameter(bench))
     if all(_tells_all_shapes(side.tree) for side in sides):
-        return sides[0], sides[1]
+        return sides
     here, there = (replace(s, tree=replace(s.tree, params=((),) * len(s.tree))) for s in sides)
     return here, there
 
@@ -108,7 +120,7 @@ def _source(
         tree=_tree_of({owner: tuple(known) for owner, known in params.items()}),
         entries=_entries_of(params),
         notes=tuple(notes),
-        by_parameter=_by_parameter([*parameters, *modules], label, kind, notes) if parameters else None,
+        parameters=tuple((p.name, p.shape) for p in (*parameters, *modules)) if parameters else (),
     )
 
 
@@ -128,19 +140,6 @@ def _entries_of(owners: Iterable[str]) -> tuple[Entry, ...]:
 def _lists(paths: Iterable[str]) -> set[str]:
     steps = {step for path in paths for step in (*_above(path), path)}
     return {outer for outer, _, last in (step.rpartition(".") for step in steps) if last.isdigit()}
-
-
-def _by_parameter(listed: Sequence[Parameter], label: str, kind: str, notes: Sequence[str]) -> Source:
-    names = {parameter.name: parameter.shape for parameter in listed}
-    lists = _lists(step for name in names for step in _above(name))
-    paths = dict.fromkeys(step for name in names for step in (*_above(name), name))
-    modules, entries = [], []
-    for path in paths:
-        shape = names.get(path)
-        modules.append(Module(path, "", path not in lists, () if shape is None else (("weight", shape),)))
-        entries.append(Entry(path, tuple(path.split(".")), None, "" if path in lists else "forward"))
-    tree = Tree.build(modules)
-    return Source(label=label, kind=kind, tree=tree, entries=tuple(entries), notes=tuple(notes))
 
 
 def is_usual(name: str) -> bool:

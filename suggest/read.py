@@ -63,7 +63,7 @@ def read(path: str, side: str = NPU) -> Source:
 def read_pair(npu: str, bench: str) -> tuple[Source, Source]:
     """Both sides; two lists of parameters are held against each other parameter by parameter."""
     here, there = read(npu, NPU), read(bench, BENCH)
-    if here.by_parameter is not None and there.by_parameter is not None:
+    if here.parameters and there.parameters:
         return held_together(here, there)
     return here, there
 

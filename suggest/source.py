@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matcher import Tree
+from matcher import Shape, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Entry:
 class Source:
     """One side, read.
 
-    ``entries`` stand in the order of dump.json; ``notes`` are warnings for the user. ``by_parameter`` is the same side
-    with a node for every parameter, for an input that lists parameters by name (see `suggest.parameters`).
+    ``entries`` stand in the order of dump.json; ``notes`` are warnings for the user. ``parameters``
+    are the names that the input lists, with shapes where known, if it is a list of parameters (`suggest.parameters`).
     """
 
     label: str
@@ -43,4 +43,4 @@ class Source:
     tree: Tree
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
-    by_parameter: Source | None = None
+    parameters: tuple[tuple[str, Shape | None], ...] = ()

@@ -11,6 +11,7 @@ import pytest
 from benchmarks.corpus import PAIRS
 from suggest.entries import entries_of, module_entries
 from suggest.errors import LayermapError, ReadError
+from suggest.parameters import by_parameter
 from suggest.read import read
 from suggest.read_keys import read_keys
 from suggest.read_text import CONTAINERS, read_text
@@ -174,8 +175,7 @@ def test_keys_with_shapes_and_without() -> None:
     assert source.tree.paths == ("", "a", "a.b", "c")
     assert source.tree.params[2:] == ((("weight", (3, 4)),), (("bias", (5,)),))
     assert source.tree.called == (False, True, True, True)
-    single = source.by_parameter
-    assert single is not None
+    single = by_parameter(source)
     assert single.tree.paths == ("", "a", "a.b", "a.b.weight", "c", "c.weight", "c.bias")
     assert single.tree.params[3] == (("weight", (3, 4)),)
     assert [entry.name for entry in single.entries] == ["a", "a.b", "a.b.weight", "c", "c.weight", "c.bias"]
