@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from matcher import Module, Params, Tree
+from matcher import Module, Params, Shape, Tree
 
 from .errors import LayermapError
 from .read_text import CONTAINERS
@@ -131,4 +131,13 @@ def _params(module: object) -> Params:
         own = getattr(module, "_params", None)
     if not isinstance(own, dict):
         return ()
-    return tuple((name, tuple(map(int, tensor.shape))) for name, tensor in own.items() if hasattr(tensor, "shape"))
+    return tuple((name, shape) for name, tensor in own.items() if (shape := _shape(tensor)) is not None)
+
+
+def _shape(tensor: object) -> Shape | None:
+    """The whole shape of a parameter, of one that ZeRO has partitioned too; None for one that has none yet."""
+    try:
+        shape = getattr(tensor, "ds_shape", None) or getattr(tensor, "shape", None)
+    except RuntimeError:
+        return None
+    return None if shape is None else tuple(map(int, shape))

@@ -42,30 +42,18 @@ def read(path: str, side: str = NPU) -> Source:
     name, part = _split(path)
     if name != "-" and Path(name).is_dir():
         return _of_directory(Path(name), name, side)
-    source = input_at(name)
-    _refuse_empty(source)
-    if part in SIDES:
-        side = part
-    head = source.head()
-    if head.startswith(SQLITE_MAGIC):
-        return read_vis_db(_on_disk(source), source.label, side)
-    if head.startswith(MAGIC):
-        return read_gguf(_on_disk(source), source.label)
-    if is_safetensors(head):
-        return read_safetensors(source)
-    if is_dcp(head):
-        return read_dcp(_on_disk(source), source.label)
-    if source.is_binary() or head.startswith(_PICKLES):
-        raise ReadError(source.label, _binary(head), KINDS)
-    return _of_text(source, side, part)
+    return _of_file(input_at(name), side, part)
 
 
 def read_pair(npu: str, bench: str) -> tuple[Source, Source]:
     """Both sides; two lists of parameters are held against each other parameter by parameter."""
-    here, there = read(npu, NPU), read(bench, BENCH)
-    if here.parameters and there.parameters:
-        return held_together(here, there)
-    return here, there
+    names, parts = zip(*map(_split, (npu, bench)), strict=True)
+    if names == ("-", "-"):
+        both = input_at("-")
+        here, there = _of_file(both, NPU, parts[0]), _of_file(both, BENCH, parts[1])
+    else:
+        here, there = read(npu, NPU), read(bench, BENCH)
+    return held_together(here, there) if here.parameters and there.parameters else (here, there)
 
 
 def read_plain(path: str) -> str:
@@ -103,11 +91,29 @@ def _binary(head: bytes) -> str:
     return "neither text nor JSON: the file is binary"
 
 
+def _of_file(source: Input, side: str, part: str) -> Source:
+    _refuse_empty(source)
+    if part in SIDES:
+        side = part
+    head = source.head()
+    if head.startswith(SQLITE_MAGIC):
+        return read_vis_db(_on_disk(source), source.label, side)
+    if head.startswith(MAGIC):
+        return read_gguf(_on_disk(source), source.label)
+    if is_safetensors(head):
+        return read_safetensors(source)
+    if is_dcp(head):
+        return read_dcp(_on_disk(source), source.label)
+    if source.is_binary() or head.startswith(_PICKLES):
+        raise ReadError(source.label, _binary(head), KINDS)
+    return _of_text(source, side, part)
+
+
 def _of_directory(directory: Path, label: str, side: str) -> Source:
     if holds_dumps(directory):
         return read_directory(directory, label)
     if (directory / METADATA).is_file():
-        return read_dcp(directory / METADATA, str(directory / METADATA))
+        return read_dcp(directory / METADATA, label)
     if arrays := zarr_arrays(directory):
         return read_zarr(arrays, label)
     for pattern in (*INDEXES, "*.vis.db", "*.vis", "*.gguf"):
@@ -122,7 +128,7 @@ def _of_directory(directory: Path, label: str, side: str) -> Source:
         return read_shards(shards, label)
     saved = sorted(directory.glob(f"*/{METADATA}"))
     if len(saved) == 1:
-        return read_dcp(saved[0], str(saved[0]))
+        return read_dcp(saved[0], str(saved[0].parent))
     if saved:
         names = ", ".join(path.parent.name for path in saved[:4])
         raise ReadError(label, f"holds {len(saved)} checkpoints: {names}", "give the directory of one of them")
@@ -155,7 +161,7 @@ def _first_lines(source: Input) -> list[str]:
 def _is_json(line: str) -> bool:
     """Whether a line that begins like JSON is no list of printed models, nor Python's repr of names."""
     inside = line[1:].lstrip()
-    return not inside or inside[0] in '"{[]}' or inside[0].isdigit()
+    return not inside or inside[0] in '"{[]}' or not inside.strip("0123456789., -]")
 
 
 def _kind(source: Input, first: list[str], part: str) -> str:

@@ -87,12 +87,12 @@ def read_dcp(place: Path, label: str) -> Source:
         with place.open("rb") as stream:
             metadata = _Unpickler(stream).load()
     except OSError as error:
-        raise ReadError(label, error.strerror or "cannot be read", _HINT) from None
+        raise ReadError(str(place), error.strerror or "cannot be read", _HINT) from None
     except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
-        raise ReadError(label, f"damaged, or no metadata of a checkpoint ({error})", _HINT) from None
+        raise ReadError(str(place), f"damaged, or no metadata of a checkpoint ({error})", _HINT) from None
     entries = metadata.get("state_dict_metadata") if isinstance(metadata, _Record) else None
     if not isinstance(entries, dict):
-        raise ReadError(label, "no metadata of a checkpoint", _HINT)
+        raise ReadError(str(place), "no metadata of a checkpoint", _HINT)
     return _source({str(name): _size(entry) for name, entry in entries.items()}, label)
 
 

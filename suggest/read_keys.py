@@ -31,15 +31,17 @@ _PRINTED = re.compile(r"(?:odict_keys|dict_keys|OrderedDict|defaultdict\(<[^>]*>
 _QUOTED = re.compile(
     r"[\"'](?P<path>\w+(?:\.\w+)+|[A-Za-z_]\w*)[\"'](?:\s*[:,]\s*torch\.Size\(\[(?P<shape>[\d, ]*)\]\))?"
 )
+_MOSTLY = 0.8  # the share of the first lines that makes a text a list of names
 _QUOTES = "\"'"
 _SIGNS = frozenset("()[]{}" + _QUOTES)
 _MINDSPORE = re.compile(r"Parameter \(name=(?P<path>[\w.]+), shape=\((?P<shape>[\d, ]*)\)")
 
 
 def looks_like_keys(lines: Iterable[str]) -> bool:
-    """Whether these lines, the first of a text, are names and nothing else."""
+    """Whether these lines, the first of a text, are names; one or two may be damaged, which `read_keys` tells."""
     shown = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
-    return bool(shown) and all(any(True for _ in _names(line)) for line in shown) and any("." in line for line in shown)
+    names = [line for line in shown if any(True for _ in _names(line))]
+    return _MOSTLY * len(shown) <= len(names) and any("." in line for line in names)
 
 
 def read_keys(text: str | Iterable[str], label: str) -> Source:

@@ -94,6 +94,18 @@ def test_a_module_is_read_with_shapes_classes_and_what_can_run() -> None:
     assert tree.called == (False, True, False, True, True, True, True, False)
 
 
+def test_partitioned_and_lazy_parameters() -> None:
+    class Lazy:
+        @property
+        def shape(self) -> tuple[int, ...]:
+            raise RuntimeError("not yet")
+
+    partitioned = Tensor(0)
+    partitioned.ds_shape = (3, 4)  # type: ignore[attr-defined]
+    model = Linear({"weight": partitioned, "bias": Lazy()})  # type: ignore[dict-item]
+    assert suggest.tree_of(model).tree.params[0] == (("weight", (3, 4)),)
+
+
 def test_a_cell_is_read_as_mindspore() -> None:
     cell = Cell()
     cell.inner.append(("dense", Cell(weight=Tensor(2, 3))))

@@ -186,6 +186,24 @@ def test_an_error_that_is_not_whole(text: str, side: str, message: str, tmp_path
         read(written(tmp_path / "error.txt", text), side)
 
 
+def test_both_sides_of_an_error_come_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(ERROR.encode())))
+    here, there = read_pair("-", "-")
+    assert (here.label, there.label) == ("standard input#missing", "standard input#unexpected")
+
+
+@pytest.mark.parametrize("stamp", ["[2024-05-06 10:11:12] ", "[rank0]: ", "{rank 0} "])
+def test_a_log_that_begins_with_a_bracket_is_no_json(stamp: str, tmp_path: Path) -> None:
+    text = f"{stamp}hello\n{stamp}Net(\n{stamp}  (x): Linear()\n{stamp})\n"
+    assert read(written(tmp_path / "log", text)).tree.paths == ("", "x")
+
+
+def test_a_list_of_names_with_a_damaged_line_is_told_its_line(tmp_path: Path) -> None:
+    text = "Keys of the model:\n" + "".join(f"layers.{layer}.weight\n" for layer in range(9))
+    with pytest.raises(ReadError, match=r"keys:1: 'Keys of the model:' is no name in a list of names"):
+        read(written(tmp_path / "keys", text))
+
+
 def test_a_part_that_an_error_does_not_have(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match=r"no part #zork in an error of a state_dict"):
         read(written(tmp_path / "e.txt", ERROR) + "#zork")
