@@ -3,7 +3,7 @@
 An `Input` can be read several times, so that detection may look at it before a reader does, and it is read in pieces,
 so that a log of some gigabytes needs no memory to speak of. Text is UTF-8, or UTF-16 with a byte order mark, as
 PowerShell writes it; a byte that is no UTF-8 (logs mix encodings) becomes a replacement character, which no name of a
-module contains. Standard input cannot be read twice and is kept.
+module contains. Standard input and pipes cannot be read twice and are kept.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ KINDS = "give an msprobe dump, the output of print(model), a checkpoint, or a li
 DAMAGED = "the file is damaged; copy it again from the machine that wrote it"
 UNREADABLE = "\ufffd"  # what stands for a byte that is no text
 _CHUNK = 1 << 18
+_LONGEST = 200  # of a name in an error
 _HEAD = 1 << 12
 
 
@@ -41,8 +42,9 @@ class Input:
             return self.place.open("rb")
         except FileNotFoundError:
             raise ReadError(self.label, "no such file or directory", "check the path") from None
-        except OSError as error:
-            raise ReadError(self.label, error.strerror or "cannot be read", "check the path") from None
+        except (OSError, ValueError) as error:
+            problem = getattr(error, "strerror", "") or "cannot be read"
+            raise ReadError(_shortened(self.label), problem, "check the path") from None
 
     def head(self) -> bytes:
         """The first bytes."""
@@ -83,8 +85,24 @@ class Input:
         return io.TextIOWrapper(self.open(), encoding=encoding, errors="strict" if strict else "replace")
 
 
+def _shortened(label: str) -> str:
+    return label if len(label) < _LONGEST else f"{label[:_LONGEST]}..."
+
+
 def input_at(path: str) -> Input:
-    """The input at a path; ``-`` is standard input."""
+    """The input at a path; ``-`` is standard input. What can be read but once, as a pipe, is read now and kept."""
     if path == "-":
         return Input("standard input", Path("-"), sys.stdin.buffer.read())
-    return Input(path, Path(path))
+    source = Input(path, Path(path))
+    if is_place(path) and not source.place.is_file():
+        with source.open() as stream:
+            return Input(path, source.place, stream.read())
+    return source
+
+
+def is_place(path: str) -> bool:
+    """Whether there is anything at a path; a text that can be no path is none."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False

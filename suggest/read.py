@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .dump_directory import holds_dumps, read_directory
 from .errors import ReadError
-from .files import KINDS, Input, input_at
+from .files import KINDS, Input, input_at, is_place
 from .parameters import held_together
 from .printouts import CLASS, clean, is_child
 from .read_dcp import NAME as METADATA
@@ -40,7 +40,7 @@ def read(path: str, side: str = NPU) -> Source:
     Raises `ReadError` for anything that cannot be read, with the place in it.
     """
     name, part = _split(path)
-    if name != "-" and Path(name).is_dir():
+    if name != "-" and is_place(name) and Path(name).is_dir():
         return _of_directory(Path(name), name, side)
     return _of_file(input_at(name), side, part)
 
@@ -67,7 +67,7 @@ def read_plain(path: str) -> str:
 def _split(path: str) -> tuple[str, str]:
     """An input and the part of it that is asked for; a file whose name holds a # is that file."""
     name, mark, part = path.rpartition("#")
-    return (name, part) if mark and name and not Path(path).exists() else (path, "")
+    return (name, part) if mark and name and not is_place(path) else (path, "")
 
 
 def _refuse_empty(source: Input) -> None:
@@ -81,7 +81,7 @@ _CHECKED = 1 << 12
 
 def _on_disk(source: Input) -> Path:
     if source.content is not None:
-        raise ReadError(source.label, "this kind of file cannot be read from standard input", "give its path")
+        raise ReadError(source.label, "this kind of file cannot be read from standard input or a pipe", "give its path")
     return source.place
 
 

@@ -33,7 +33,7 @@ from .source import Source
 CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "CellList", "CellDict"})
 _RANGE = re.compile(r"(\d+)-(\d+)$")
 _CELL_SIGNS = frozenset({"CellList", "CellDict", "SequentialCell"})
-_TORN = re.compile(r"\s*\([A-Za-z_]\w*(?!\w|,|\))")  # the name of a child, and not what has to follow
+_TORN = re.compile(r"\s*\([A-Za-z_]\w*(?!\w|,|\)|\s)")  # the name of a child, and not what has to follow
 _AGAIN = "print the whole model again"
 _SHOWN = 4
 

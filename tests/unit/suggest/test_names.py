@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
 import sqlite3
 import struct
+import threading
 from pathlib import Path
 
 import pytest
@@ -357,13 +359,28 @@ def test_binary_input_says_what_it_may_be(tmp_path: Path, monkeypatch: pytest.Mo
         read_plain(written(tmp_path / "m.bin", b"\x00" * 99))
     content = (INPUTS / "compare.vis.db").read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
-    with pytest.raises(ReadError, match=r"cannot be read from standard input; give its path"):
+    with pytest.raises(ReadError, match=r"cannot be read from standard input or a pipe; give its path"):
         read("-")
 
 
 def test_blank_lines_alone_are_no_input(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match=r"the input is empty"):
         read(written(tmp_path / "blank", " \n" * 5000))
+
+
+def test_a_pipe_is_read_once_and_kept(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    content = (INPUTS / "tiny.print.txt").read_bytes()
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(content,))
+    writer.start()
+    assert read(str(tmp_path / "pipe")).tree.called_count() == 46
+    writer.join()
+
+
+@pytest.mark.parametrize("path", ["a" * 5000, "a" * 5000 + "#2", "a\0b"])
+def test_what_can_be_no_path_is_an_error(path: str) -> None:
+    with pytest.raises(ReadError, match=r"^a.{0,300}; check the path$"):
+        read(path)
 
 
 def test_a_file_that_may_not_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
