@@ -84,6 +84,29 @@ def test_the_readme_has_an_example_for_every_kind_of_file_here() -> None:
             assert stem in named, name
 
 
+def test_the_tree_in_the_readme_is_the_real_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = re.search(r"^    \$ layermap (tree .*)\n((?:    .*\n)+)", SECTION, re.MULTILINE)
+    assert shown
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(SystemExit):
+        main(shlex.split(shown[1]))
+    assert capsys.readouterr().out == re.sub(r"^    ", "", shown[2], flags=re.MULTILINE)
+
+
+def test_the_two_lines_in_the_readme_write_an_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (script,) = re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+
+    class Net:
+        def named_modules(self) -> list[tuple[str, object]]:
+            return [("", self), ("inner", self)]
+
+    exec(script, {"model": Net()})  # noqa: S102  the documented lines themselves
+    assert read("npu.tree.json").tree.paths == ("", "inner")
+
+
 @pytest.mark.parametrize("name", READ)
 def test_what_the_real_framework_wrote_is_read_whole(name: str) -> None:
     needs(name)
