@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .errors import ReadError
 from .read_dump import FILES, read_rank
-from .recording import Recording, source_of
+from .recording import Merger
 from .source import Source
 
 _DEEPEST = 4  # <version>/<side>/step0/rank0, so that several runs are told from none
@@ -35,34 +35,28 @@ def read_directory(directory: Path, label: str) -> Source:
     """All different ranks and steps at or below a directory, merged."""
     homes = sorted(set(_rank_directories(directory)), key=lambda home: _natural(home.relative_to(directory)))
     _one_run(homes, directory, label)
-    recordings: list[Recording] = []
-    seen: dict[bytes, str] = {}
-    equal = 0
+    merger = Merger()
+    seen: set[bytes] = set()
     for home in homes:
-        where = home.relative_to(directory).as_posix()
         digest = _digest(home)
         if digest in seen:
-            equal += 1
-            continue
-        seen[digest] = where
-        found = read_rank(home, where)
-        if any(found.same_run(other) for other in recordings):
-            equal += 1
+            merger.equal += 1
         else:
-            recordings.append(found)
-    return source_of(recordings, label, "msprobe dump", _notes(recordings, equal, directory))
+            seen.add(digest)
+            merger.add(read_rank(home, home.relative_to(directory).as_posix()))
+    return merger.source(label, "msprobe dump", _notes(merger, directory))
 
 
-def _notes(recordings: Sequence[Recording], equal: int, directory: Path) -> list[str]:
-    total = len(recordings) + equal
-    if total == 1:
+def _notes(merger: Merger, directory: Path) -> list[str]:
+    different = len(merger.wheres)
+    if different + merger.equal == 1:
         return []
     name = directory.name or str(directory)
-    shown = ", ".join(recording.where for recording in recordings[:_SHOWN])
-    more = f" and {len(recordings) - _SHOWN} more" if len(recordings) > _SHOWN else ""
-    same = f"; {equal} recorded the same calls and are read once" if equal else ""
-    verb = "merged" if len(recordings) > 1 else "read"
-    return [f"{verb} {shown}{more} of {total} dumps below {name}{same}"]
+    shown = ", ".join(merger.wheres[:_SHOWN])
+    more = f" and {different - _SHOWN} more" if different > _SHOWN else ""
+    same = f"; {merger.equal} recorded the same calls and are read once" if merger.equal else ""
+    verb = "merged" if different > 1 else "read"
+    return [f"{verb} {shown}{more} of {different + merger.equal} dumps below {name}{same}"]
 
 
 def _rank_directories(directory: Path) -> Iterator[Path]:

@@ -49,7 +49,7 @@ def read_json(source: Input, side: str) -> Source:
     label = source.label
     siblings = _siblings(source.place)
     if len(siblings) > 1 and _is_msprobes(source):
-        return source_of([read_files(siblings, label, label)], label, "msprobe dump")
+        return source_of(read_files(siblings, label, label), label, "msprobe dump")
     stream = JsonStream(source.chunks(), label)
     if stream.peek() == "[":
         elements = list(stream.elements())
@@ -87,7 +87,7 @@ def _walk(stream: JsonStream) -> _Found:
 def _of_dump(found: _Found, source: Input) -> Source:
     framework = found.flat.get("framework")
     recording = recording_of(found.records, None, {}, framework, where=source.label, label=source.label)
-    return source_of([recording], source.label, "msprobe dump")
+    return source_of(recording, source.label, "msprobe dump")
 
 
 def _is_msprobes(source: Input) -> bool:
@@ -134,7 +134,7 @@ def _is_construct(names: Mapping[str, object]) -> bool:
 def _of_construct(flat: Mapping[str, object], source: Input) -> Source:
     parents = parents_of(flat, source.label)
     recording = recording_of(None, parents, {}, None, where=source.label, label=source.label)
-    return source_of([recording], source.label, "msprobe dump")
+    return source_of(recording, source.label, "msprobe dump")
 
 
 def _shape(value: object) -> tuple[int, ...] | None:

@@ -26,7 +26,7 @@ from .entries import module_entries
 from .errors import ReadError
 from .files import UNREADABLE
 from .printouts import CHILD, CLASS, CLOSERS, Printout, bracket_depth, clean, find_printouts
-from .recording import Recording, source_of
+from .recording import Merger, Recording
 from .shapes import params_of
 from .source import Source
 
@@ -70,14 +70,12 @@ def read_text(text: str | Iterable[str], label: str, part: str = "") -> Source:
             f"line {number} and {len(found.strays) - 1} more are no part of a whole printed model: {line[:40]}"
         )
     chosen, said = _choose(printouts, part, label)
-    recordings: list[Recording] = []
+    merger = Merger()
     for printout in chosen:
-        recording = _recording(printout, label)
-        if not any(recording.same_run(other) for other in recordings):
-            recordings.append(recording)
-    if len(chosen) > 1 and len(recordings) == 1:
-        said = f"{len(chosen)} ranks have printed the same model, which is read once"
-    return source_of(recordings, label, "printed model", [*notes, *([said] if said else [])])
+        merger.add(_recording(printout, label))
+    if merger.equal:
+        said = f"{len(chosen)} ranks have printed a model, {merger.equal} of them one that is read already"
+    return merger.source(label, "printed model", [*notes, *([said] if said else [])])
 
 
 class _Watched:

@@ -12,12 +12,13 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 
 from .entries import LAYER_PREFIXES
 from .errors import ReadError
 from .read_dump import Records, recording_of
-from .recording import Recording, source_of
+from .recording import Merger, Recording, source_of
 from .source import Source
 from .stream import JsonStream
 
@@ -53,23 +54,22 @@ class Drawing:
 
 def read_vis_db(place: Path, label: str, side: str) -> Source:
     """One side of a ``.vis.db``."""
-    drawings: dict[tuple[int, int], Drawing] = {}
+    merger = Merger()
     drawn = ""
     try:
         with contextlib.closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", uri=True)) as database:
             drawn = _drawn_side(database, SIDES[side], label)
-            for step, rank, name, parent, inputs, outputs in database.execute(_QUERY, (drawn,)):
-                drawing = drawings.setdefault((step, rank), Drawing())
-                drawing.add(name, parent, _cell(inputs, name, label), _cell(outputs, name, label))
+            rows = database.execute(_QUERY, (drawn,))
+            for (step, rank), nodes in groupby(rows, key=lambda row: row[:2]):
+                drawing = Drawing()
+                for _, _, name, parent, inputs, outputs in nodes:
+                    drawing.add(name, parent, _cell(inputs, name, label), _cell(outputs, name, label))
+                merger.add(drawing.recording(f"step{step}/rank{rank}", label))
     except sqlite3.Error as error:
         raise ReadError(label, f"a SQLite file that is no result of msprobe, or damaged ({error})", _HINT) from None
-    recordings: list[Recording] = []
-    for (step, rank), drawing in sorted(drawings.items()):
-        found = drawing.recording(f"step{step}/rank{rank}", label)
-        if not any(found.same_run(other) for other in recordings):
-            recordings.append(found)
-    notes = [f"merged {len(drawings)} ranks and steps of the {drawn} side"] if len(drawings) > 1 else []
-    return source_of(recordings, label, "msprobe graph", [*_alone(side, drawn), *notes])
+    count = len(merger.wheres) + merger.equal
+    notes = [f"merged {count} ranks and steps of the {drawn} side"] if count > 1 else []
+    return merger.source(label, "msprobe graph", [*_alone(side, drawn), *notes])
 
 
 def read_vis_nodes(stream: JsonStream) -> Drawing:
@@ -88,7 +88,7 @@ def read_vis(drawings: Mapping[str, Drawing], label: str, side: str) -> Source:
     if drawn not in drawings:
         raise ReadError(label, "no graph of the NPU side in this drawing", _HINT)
     recording = drawings[drawn].recording(drawn, label)
-    return source_of([recording], label, "msprobe graph", _alone(side, drawn))
+    return source_of(recording, label, "msprobe graph", _alone(side, drawn))
 
 
 def _alone(side: str, drawn: str) -> Iterator[str]:

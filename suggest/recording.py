@@ -11,7 +11,7 @@ about the class of a module the first one counts, and a note says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from matcher import Module, Tree
@@ -29,48 +29,70 @@ class Recording:
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
 
-    def same_run(self, other: Recording) -> bool:
-        """Whether both recorded the same calls of the same modules."""
-        return self.modules == other.modules and self.entries == other.entries
-
 
 def is_module(entry: Entry) -> bool:
     """Whether an entry is of a module and not of an API."""
     return entry.name.split(".", 1)[0] in LAYER_PREFIXES
 
 
-def source_of(recordings: Sequence[Recording], label: str, kind: str, notes: Iterable[str] = ()) -> Source:
-    """One source of one or more recordings, the first one's order and classes leading."""
-    merged = _merged(recordings)
-    said = dict.fromkeys([*notes, *(note for recording in recordings for note in recording.notes), *merged.notes])
-    return Source(label=label, kind=kind, tree=Tree.build(merged.modules), entries=merged.entries, notes=tuple(said))
+def source_of(recording: Recording, label: str, kind: str, notes: Iterable[str] = ()) -> Source:
+    """The source of one recording."""
+    merger = Merger()
+    merger.add(recording)
+    return merger.source(label, kind, notes)
 
 
-def _merged(recordings: Sequence[Recording]) -> Recording:
-    first, *others = recordings
-    if not others:
-        return replace(first, notes=())
-    modules = {module.path: module for module in first.modules}
-    entries, names = list(first.entries), {entry.name for entry in first.entries}
-    known = {(entry.scope, entry.state) for entry in first.entries}
-    notes = []
-    for other in others:
-        clash = [module.path for module in other.modules if _disagree(modules.get(module.path), module)]
-        if clash:
-            notes.append(
-                f"{other.where} has another class than an earlier rank at {len(clash)} modules, first at {clash[0]};"
-                " the earlier one is taken, give that rank alone for a mapping of it"
-            )
-        for module in other.modules:
-            modules.setdefault(module.path, module)
-        new = [entry for entry in other.entries if (entry.scope, entry.state) not in known]
+class Merger:
+    """The union of the recordings that were added, the first one's order and classes leading.
+
+    Only the union is kept, so that the ranks of a large run may come one after the other.
+    """
+
+    def __init__(self) -> None:
+        self.wheres: list[str] = []  # of the recordings that differ
+        self.equal = 0  # how many recorded the same calls as an earlier one
+        self._seen: set[int] = set()
+        self._modules: dict[str, Module] = {}
+        self._entries: list[Entry] = []
+        self._names: set[str] = set()
+        self._known: set[tuple[tuple[str, ...], str]] = set()
+        self._notes: dict[str, None] = {}
+
+    def add(self, recording: Recording) -> None:
+        """Take what a recording adds to the union; one that is equal to an earlier one is only counted."""
+        run = hash((recording.modules, recording.entries))
+        if run in self._seen:
+            self.equal += 1
+            return
+        self._seen.add(run)
+        self._notes.update(dict.fromkeys(recording.notes))
+        self._note_clashes(recording)
+        for module in recording.modules:
+            self._modules.setdefault(module.path, module)
+        new = [entry for entry in recording.entries if (entry.scope, entry.state) not in self._known]
         for entry in new:
-            name = entry.name if entry.name not in names else f"{entry.name}@{other.where}"
-            names.add(name)
-            entries.append(entry if name == entry.name else replace(entry, name=name))
-        known.update((entry.scope, entry.state) for entry in new)
-    return Recording(first.where, tuple(modules.values()), tuple(entries), tuple(notes))
+            name = entry.name if entry.name not in self._names else f"{entry.name}@{recording.where}"
+            self._names.add(name)
+            self._entries.append(entry if name == entry.name else replace(entry, name=name))
+        self._known.update((entry.scope, entry.state) for entry in new)
+        self.wheres.append(recording.where)
 
+    def source(self, label: str, kind: str, notes: Iterable[str] = ()) -> Source:
+        """The union as one side."""
+        return Source(
+            label=label,
+            kind=kind,
+            tree=Tree.build(self._modules.values()),
+            entries=tuple(self._entries),
+            notes=tuple(dict.fromkeys([*notes, *self._notes])),
+        )
 
-def _disagree(known: Module | None, module: Module) -> bool:
-    return known is not None and known.cls != module.cls
+    def _note_clashes(self, recording: Recording) -> None:
+        known = self._modules
+        clash = [m.path for m in recording.modules if m.path in known and known[m.path].cls != m.cls]
+        if clash:
+            note = (
+                f"{recording.where} has another class than an earlier rank at {len(clash)} modules, first at"
+                f" {clash[0]}; the earlier one is taken, give that rank alone for a mapping of it"
+            )
+            self._notes[note] = None
