@@ -65,7 +65,7 @@ def read_vis_db(place: Path, label: str, side: str) -> Source:
                 for _, _, name, parent, inputs, outputs in nodes:
                     drawing.add(name, parent, _cell(inputs, name, label), _cell(outputs, name, label))
                 merger.add(drawing.recording(f"step{step}/rank{rank}", label))
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ReadError(label, f"a SQLite file that is no result of msprobe, or damaged ({error})", _HINT) from None
     count = len(merger.wheres) + merger.equal
     notes = [f"merged {count} ranks and steps of the {drawn} side"] if count > 1 else []

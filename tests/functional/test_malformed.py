@@ -6,10 +6,12 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from suggest.cli import main
+from suggest.errors import LayermapError
 from suggest.read import read
 
 DATA = Path(__file__).parent.parent / "data"
@@ -100,6 +102,38 @@ def test_a_damaged_file_is_an_error_with_its_place_or_read_right(
         (tmp_path / "whole").mkdir()
         whole = read(str(shutil.copy(str(original), str(tmp_path / "whole"))))
         assert set(read(str(place)).notes) - set(whole.notes) or read(str(place)).tree == whole.tree
+
+
+def shaken(random: Random, content: bytes) -> bytes:
+    """The content with one to four random injuries."""
+    left = bytearray(content)
+    for _ in range(random.randint(1, 4)):
+        at = random.randrange(len(left) + 1)
+        end = min(len(left), at + random.randint(1, 60))
+        injury = random.randrange(4)
+        if injury == 0:
+            del left[at:end]
+        elif injury == 1:
+            left[at:at] = random.randbytes(random.randint(1, 8))
+        elif injury == 2:
+            left[at:end] = left[end : end + end - at]
+        else:
+            left[at:end] = bytes(random.choices(b'"{}[](),:\n<> 0a.', k=end - at))
+    return bytes(left)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_nothing_but_our_own_error_ever_escapes(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    files = sorted(place for place in (DATA / "inputs").rglob("*") if place.is_file() and place.suffix != ".gguf")
+    for _ in range(100):
+        original = random.choice(files)
+        place = tmp_path / original.name
+        place.write_bytes(shaken(random, original.read_bytes()))
+        try:
+            assert len(read(str(place), random.choice(["npu", "bench"])).tree) > 1
+        except LayermapError as error:
+            assert "\n" not in str(error)  # noqa: PT017  either outcome will do
 
 
 @pytest.mark.parametrize("name", ["dump.json", "construct.json", "stack.json"])
