@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .draft import Draft
     from .draft import draft as make_draft
     from .errors import LayermapError, MappingError, ReadError
+    from .live import dump_tree, tree_of
     from .mapping import LayerMap, Rule, dump_yaml, load_mapping
     from .read import read as read_input
     from .replay import replay as replay_mapping
@@ -39,12 +40,14 @@ _HOMES = {
     "Source": "source.Source",
     "Synthesis": "synthesise.Synthesis",
     "check_mapping": "check.check",
+    "dump_tree": "live.dump_tree",
     "dump_yaml": "mapping.dump_yaml",
     "load_mapping": "mapping.load_mapping",
     "make_draft": "draft.draft",
     "read_input": "read.read",
     "replay_mapping": "replay.replay",
     "synthesise_rules": "synthesise.synthesise",
+    "tree_of": "live.tree_of",
 }
 
 __all__ = [
@@ -61,12 +64,14 @@ __all__ = [
     "Source",
     "Synthesis",
     "check_mapping",
+    "dump_tree",
     "dump_yaml",
     "load_mapping",
     "make_draft",
     "read_input",
     "replay_mapping",
     "synthesise_rules",
+    "tree_of",
 ]
 
 

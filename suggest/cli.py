@@ -20,7 +20,8 @@ _FINDINGS = 1
 _UNUSABLE = 2
 _INTERRUPTED = 130
 _SIDES = (
-    "NPU is the run under test, BENCH the reference: an msprobe dump, print(model) text or a list of names; - is stdin."
+    "NPU is the run under test, BENCH the reference: an msprobe dump, print(model) text, a checkpoint or a list of"
+    " names; - is stdin, INPUT#PART one of several in a file."
 )
 
 
@@ -40,10 +41,10 @@ def cli() -> None:
 def suggest(npu: str, bench: str, output: str | None, style: str, *, no_comments: bool, quiet: bool) -> int:
     """Draft the mapping from NPU to BENCH."""
     from .draft import draft  # noqa: PLC0415
-    from .read import read  # noqa: PLC0415
+    from .read import read_pair  # noqa: PLC0415
     from .render import render, summary  # noqa: PLC0415
 
-    found = draft(read(npu), read(bench))
+    found = draft(*read_pair(npu, bench))
     _write(render(found, style, comments=not no_comments), output)
     if not quiet:
         click.echo("\n".join(summary(found)), err=True)
@@ -59,12 +60,30 @@ def check(mapping: str, npu: str, bench: str) -> int:
     from .check import check as check_mapping  # noqa: PLC0415
     from .check import render_report  # noqa: PLC0415
     from .mapping import load_mapping  # noqa: PLC0415
-    from .read import read, read_plain  # noqa: PLC0415
+    from .read import read_pair, read_plain  # noqa: PLC0415
 
     loaded = load_mapping(read_plain(mapping), mapping)
-    report = check_mapping(loaded, read(npu), read(bench))
+    report = check_mapping(loaded, *read_pair(npu, bench))
     click.echo(render_report(report))
     return _FINDINGS if report.findings else 0
+
+
+@cli.command(epilog="INPUT is what suggest takes for NPU or BENCH.")
+@click.argument("source", metavar="INPUT")
+@click.option("--format", "style", type=click.Choice(["text", "json", "paths"]), default="text", show_default=True)
+@click.option("--depth", type=click.IntRange(min=0), metavar="N", help="No module deeper than N below the model.")
+@click.option("--class", "cls", metavar="CLASS", help="Only modules of this class.")
+@click.option("--grep", metavar="REGEX", help="Only modules whose path this regular expression is found in.")
+def tree(source: str, style: str, depth: int | None, cls: str | None, grep: str | None) -> int:
+    """Show what is read from INPUT: its modules, equal ones folded, with the shapes of their parameters."""
+    from .read import read  # noqa: PLC0415
+    from .show import Wish, headline, show  # noqa: PLC0415
+
+    found = read(source)
+    shown = show(found, style, Wish(depth=depth, cls=cls, grep=grep))
+    click.echo("\n".join([f"warning: {found.label}: {note}" for note in found.notes] + [headline(found)]), err=True)
+    click.echo(shown, nl=False)
+    return 0 if shown else _FINDINGS
 
 
 def _write(text: str, output: str | None) -> None:
