@@ -92,7 +92,7 @@ def _path(npu: Scopes, outer: int, inner: int) -> str:
 
 
 def _candidates(npu: Scopes, bench: Scopes, wanted: Wanted) -> list[list[str]]:
-    """Where a node may land: its counterpart if it has one; else by name, above a place that is wanted below, nowhere."""
+    """Where a node may land: on its counterpart; else by name, above a place that is wanted below, or nowhere."""
     above: dict[int, set[str]] = defaultdict(set)
     for node, scope in wanted.items():
         steps = scope.split(".") if scope else []
