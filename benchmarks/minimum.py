@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
-from suggest.needs import Wanted, below, joined, nowhere, taken
+from suggest.needs import NO_COUNTERPART, Wanted, below, joined, nowhere, taken
 from suggest.scopes import Scopes
 
 
@@ -106,7 +106,8 @@ def _candidates(npu: Scopes, bench: Scopes, wanted: Wanted) -> list[list[str]]:
             continue
         parent = npu.parents[node]
         options = above[node] | {joined(outer, npu.names[node]) for outer in found[parent]}
-        options |= {joined(outer, nowhere(bench, npu.names[node])) for outer in found[parent]}
+        somewhere = (outer for outer in found[parent] if NO_COUNTERPART not in outer)
+        options |= {joined(outer, nowhere(bench, npu.names[node])) for outer in somewhere}
         if node in wanted:
             options = {option for option in options if not taken(npu, bench, node, option)}
         found.append(sorted(options))

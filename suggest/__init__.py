@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .draft import Draft
     from .draft import draft as make_draft
     from .errors import LayermapError, MappingError, ReadError
+    from .invert import Inversion
+    from .invert import invert as invert_mapping
     from .live import dump_tree, tree_of
     from .mapping import LayerMap, Rule, dump_yaml, load_mapping
     from .read import read as read_input
@@ -30,6 +32,7 @@ _HOMES = {
     "Draft": "draft.Draft",
     "Entry": "source.Entry",
     "Finding": "check.Finding",
+    "Inversion": "invert.Inversion",
     "LayerMap": "mapping.LayerMap",
     "LayermapError": "errors.LayermapError",
     "MappingError": "errors.MappingError",
@@ -42,6 +45,7 @@ _HOMES = {
     "check_mapping": "check.check",
     "dump_tree": "live.dump_tree",
     "dump_yaml": "mapping.dump_yaml",
+    "invert_mapping": "invert.invert",
     "load_mapping": "mapping.load_mapping",
     "make_draft": "draft.draft",
     "read_input": "read.read",
@@ -54,6 +58,7 @@ __all__ = [
     "Draft",
     "Entry",
     "Finding",
+    "Inversion",
     "LayerMap",
     "LayermapError",
     "MappingError",
@@ -66,6 +71,7 @@ __all__ = [
     "check_mapping",
     "dump_tree",
     "dump_yaml",
+    "invert_mapping",
     "load_mapping",
     "make_draft",
     "read_input",

@@ -37,18 +37,28 @@ def cli() -> None:
 @click.option("-o", "--output", metavar="FILE", help="Write the draft to FILE (atomically) instead of standard output.")
 @click.option("--format", "style", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True)
 @click.option("--no-comments", is_flag=True, help="Rules only.")
+@click.option("--both", metavar="FILE", help="Write the reverse mapping, from BENCH to NPU, to FILE too.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
-def suggest(npu: str, bench: str, output: str | None, style: str, *, no_comments: bool, quiet: bool) -> int:
+def suggest(
+    npu: str, bench: str, output: str | None, style: str, both: str | None, *, no_comments: bool, quiet: bool
+) -> int:
     """Draft the mapping from NPU to BENCH."""
-    from .draft import draft  # noqa: PLC0415
+    from .draft import draft, draft_of  # noqa: PLC0415
+    from .invert import transposed  # noqa: PLC0415
     from .read import read_pair  # noqa: PLC0415
     from .render import render, summary  # noqa: PLC0415
 
-    found = draft(*read_pair(npu, bench))
+    sources = read_pair(npu, bench)
+    found = draft(*sources)
+    drafts = [found]
+    if both is not None:
+        drafts.append(draft_of(transposed(found.alignment), *sources[::-1]))
+        _write(render(drafts[1], style, comments=not no_comments), both)
     _write(render(found, style, comments=not no_comments), output)
     if not quiet:
-        click.echo("\n".join(summary(found)), err=True)
-    return 0 if found.matched and not found.faults else _FINDINGS
+        for one in drafts:
+            click.echo("\n".join(summary(one)), err=True)
+    return 0 if found.matched and not any(one.faults for one in drafts) else _FINDINGS
 
 
 @cli.command(epilog=_SIDES)
@@ -66,6 +76,26 @@ def check(mapping: str, npu: str, bench: str) -> int:
     report = check_mapping(loaded, *read_pair(npu, bench))
     click.echo(render_report(report))
     return _FINDINGS if report.findings else 0
+
+
+@cli.command("invert", epilog=_SIDES)
+@click.argument("mapping")
+@click.argument("npu")
+@click.argument("bench")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE (atomically) instead of standard output.")
+def invert_mapping(mapping: str, npu: str, bench: str, output: str | None) -> int:
+    """Derive the mapping from BENCH to NPU from a reviewed MAPPING from NPU to BENCH."""
+    from .invert import invert  # noqa: PLC0415
+    from .mapping import dump_yaml, load_mapping  # noqa: PLC0415
+    from .read import read_pair, read_plain  # noqa: PLC0415
+
+    loaded = load_mapping(read_plain(mapping), mapping)
+    found = invert(loaded.layer_map, *read_pair(npu, bench))
+    title = f"{Path(mapping).name} inverted: {found.pairs} pairs of modules, replayed as msprobe does"
+    _write(dump_yaml(found.layer_map, [title], [], comments=True), output)
+    for path in found.contested:
+        click.echo(f"warning: {path}: several NPU modules land here; the deepest is taken", err=True)
+    return 0 if found.pairs else _FINDINGS
 
 
 @cli.command(epilog="INPUT is what suggest takes for NPU or BENCH.")

@@ -21,6 +21,7 @@ from .synthesise import Synthesis, synthesise, wrong_nodes
 
 REVIEW_BELOW = 0.8  # rules that are less sure than this ask for a look; one in five of them may be wrong
 _FORWARD = "forward"
+_GRADIENT = "parameters_grad"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +55,15 @@ class Draft:
 
 def draft(npu: Source, bench: Source) -> Draft:
     """The draft mapping of two inputs."""
-    alignment = align(npu.tree, bench.tree)
+    return draft_of(align(npu.tree, bench.tree), npu, bench)
+
+
+def draft_of(alignment: Alignment, npu: Source, bench: Source) -> Draft:
+    """The draft mapping that gives an alignment of two inputs."""
     here, there = Scopes.build(npu.entries), Scopes.build(bench.entries)
     places = {npu.tree.paths[node]: node for node in range(len(npu.tree))}
     wanted = wishes(alignment, here)
+    wanted |= _gradient_wishes(here, there, wanted)
     synthesis = synthesise(here, there, wanted)
     landing = land(here, there, synthesis.layer_map)
     hit = {
@@ -96,6 +102,20 @@ def wishes(alignment: Alignment, scopes: Scopes) -> dict[int, str | None]:
     return wanted
 
 
+def _gradient_wishes(here: Scopes, there: Scopes, wanted: Mapping[int, str | None]) -> dict[int, str | None]:
+    """Where ``parameters_grad.N`` entries have to land, whose scope msprobe gives the module's name twice."""
+    found: dict[int, str | None] = {}
+    for node, scope in wanted.items():
+        inner = here.children[node].get(here.names[node])
+        partner = there.find(scope) if scope is not None else None
+        if inner is None or partner is None or inner in wanted:
+            continue
+        other = there.children[partner].get(there.names[partner])
+        if other is not None and {*here.entries[inner]} == {*there.entries[other]} == {_GRADIENT}:
+            found[inner] = there.path(other)
+    return found
+
+
 def _is_hit(here: Scopes, there: Scopes, node: int, nodes: tuple[int, ...]) -> bool:
     """Whether msprobe would match the first forward call of a module."""
     return nodes[node] != NOWHERE and bool(
@@ -129,7 +149,10 @@ def _annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], 
         decided = [pairs[node] for node in ids if node in pairs]
         sure = [pair.confidence for pair in decided] or [value for node in ids if (value := below[node]) is not None]
         confidence = min(sure, default=None)
-        rules.append(replace(rule, confidence=confidence, note=_note(rule, confidence, decided, alignment)))
+        note = _note(rule, confidence, decided, alignment)
+        if nodes and all({*scopes.entries[node]} == {_GRADIENT} for node in nodes):
+            note = "for parameters_grad, where msprobe doubles the module's name"
+        rules.append(replace(rule, confidence=confidence, note=note))
     return LayerMap(tuple(rules))
 
 
