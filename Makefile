@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST ?= $(BIN)/python -m pytest
+PYTEST ?= $(BIN)/python -m pytest -n auto
 
 .PHONY: demo test lint clean
 

@@ -26,6 +26,8 @@ MODES = (
     ("names", 0.0, 1.0),
     ("dump", 0.25, 1.0),
     ("dump", 0.5, 1.0),
+    ("names", 0.25, 1.0),
+    ("names", 0.5, 1.0),
     ("dump", 1.0, 0.5),
 )  # mode, scramble, weight
 RIDGE = 1.0  # keeps coefficients finite where a feature separates right from wrong

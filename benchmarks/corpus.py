@@ -15,6 +15,7 @@ from typing import Any
 
 from matcher import Module, Tree
 from suggest.entries import module_entries
+from suggest.parameters import by_parameter
 from suggest.read_keys import read_keys
 from suggest.read_text import CONTAINERS, read_text
 from suggest.source import Source
@@ -109,7 +110,8 @@ def _side(text: Path, modules: Modules, mode: str) -> Side:
     if mode == "text":
         content = text.read_text()
         printed = any(module["class"] == "Param" for module in modules)
-        return Side(modules=modules, called=called, source=(read_keys if printed else read_text)(content, text.name))
+        source = (read_keys if printed else read_text)(content, text.name)
+        return Side(modules=modules, called=called, source=by_parameter(source) if source.parameters else source)
     return Side(modules=modules, called=called, source=source_of(modules, shapes=mode == "dump"))
 
 

@@ -3,9 +3,10 @@
 1. `traits`: what every module is; `fold`: equal subtrees become one kind.
 2. `forest`: pairs of kinds are valued bottom-up and linked level by level.
 3. `stages`: a pipeline stage whose layers start at 0 is moved to where its neighbours say it belongs.
-4. `leftover`: what moved out of its parent's image is paired across levels.
-5. `parents`: inner modules are paired by what is in them.
-6. `groups`, `confidence`: fused modules are named, and every pair is judged.
+4. `shifts`: a downsampling that ends a stage here and begins the next there is moved by one.
+5. `leftover`: what moved out of its parent's image is paired across levels.
+6. `parents`: inner modules are paired by what is in them.
+7. `groups`, `confidence`: fused modules are named, and every pair is judged.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from .groups import fused_groups, with_groups
 from .leftover import expanded, pair_leftovers
 from .parents import pair_parents
 from .score import Weights
+from .shifts import shift_parts
 from .stages import place_stages
 from .traits import traits_of
 from .tree import Tree
@@ -62,8 +64,9 @@ def _align(npu: Tree, bench: Tree, options: Options) -> tuple[tuple[Pair, ...], 
     aligner = Aligner(left, right, options.weights)
     _, top = aligner.align_below(0, 0)
     links = place_stages(aligner, expanded(aligner, top))
-    moved = pair_leftovers(aligner, links.pairs)
-    complete = pair_parents(aligner, links.pairs, moved)
+    shifted = shift_parts(aligner, links.pairs)
+    moved = pair_leftovers(aligner, shifted)
+    complete = pair_parents(aligner, shifted, moved)
     groups = fused_groups(aligner, complete)
     pairs = judge(aligner, complete, options.calibration, doubtful=links.guessed)
     return with_groups(pairs, groups)

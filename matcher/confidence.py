@@ -1,8 +1,8 @@
 """How sure a pair is: a calibrated probability from its value, its margin over the runner-up and its surroundings.
 
 Logistic regression on a few features of the finished alignment (Platt, 1999), fitted on published models with whole
-families left out (`benchmarks/fit.py`), so that of the pairs that say 0.9 nine in ten are right. Limits: calibrated on
-networks whose names mean something; where they do not, the margin is small and the confidence low.
+families left out (`benchmarks/calibrate.py`), so that of the pairs that say 0.9 nine in ten are right. Limits:
+calibrated on networks whose names mean something; where they do not, the margin is small and the confidence low.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _GUESS = 0.5  # a layer whose place is a guess is right about as often as not
 class Calibration:
     """Coefficients of the logistic regression, log odds per unit of the feature of that name."""
 
-    bias: float = 0.19
-    own: float = 0.15
-    margin: float = 0.48
-    inside: float = 1.13
-    home: float = 1.09
-    inner: float = 0.53
-    spoken: float = 2.41
+    bias: float = 1.30
+    own: float = 0.76
+    margin: float = 0.31
+    inside: float = 2.93
+    home: float = -0.21
+    inner: float = 0.66
+    spoken: float = 0.70
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from functools import cache
 
 from .assign import Links, assign
 from .fold import Folded
+from .names import words
 from .score import PairScorer, Weights
 from .sequence import align_sequences, uncrossed
 
@@ -109,15 +110,20 @@ class Aligner:
         """The best assignment of what is below two nodes: total value and links."""
         rows, columns = self.left.tree.children[a], self.right.tree.children[b]
         if _numbered(self.left, rows) and _numbered(self.right, columns):
-            total, links = self._in_order(rows, columns)
-            return self._regrouped(a, b, total, links) if len(rows) != len(columns) else (total, links)
+            total, links = self._in_order(rows, columns, loose=self._counts_up(a, b))
+            alike = len(rows) == len(columns) and total > 0.0
+            return (total, links) if alike else self._regrouped(a, b, total, links)
         return self._search(_thinned(self.left, rows), _thinned(self.right, columns))
 
-    def _in_order(self, rows: tuple[int, ...], columns: tuple[int, ...]) -> tuple[float, Links]:
+    def _counts_up(self, a: int, b: int) -> bool:
+        """Whether both are the rising half of a network, which some count from the input and some from the output."""
+        return all("up" in words(tree.names[node]) for tree, node in ((self.left.tree, a), (self.right.tree, b)))
+
+    def _in_order(self, rows: tuple[int, ...], columns: tuple[int, ...], *, loose: bool = False) -> tuple[float, Links]:
         """The best order-preserving alignment of two lists of nodes."""
         ones = tuple(self._key(self.left, a) for a in rows)
         others = tuple(self._key(self.right, b) for b in columns)
-        total, found = align_sequences([self._row(one, others) for one in ones], ones, others)
+        total, found = align_sequences([self._row(one, others) for one in ones], ones, others, loose=loose)
         return total, tuple((rows[row], columns[column]) for row, column in found)
 
     def _regrouped(self, a: int, b: int, total: float, links: Links) -> tuple[float, Links]:
@@ -131,9 +137,10 @@ class Aligner:
             for there, columns in enumerate(theirs):
                 if here + there == 0:
                     continue
+                found, new_links = self._in_order(rows, columns)
                 free, free_links, _ = self._assign(rows, columns)
-                options = (self._in_order(rows, columns), (free - _WORTH_REGROUPING, free_links))
-                found, new_links = max(options, key=lambda option: option[0])
+                if free > found + _WORTH_REGROUPING:
+                    found, new_links = free - _WORTH_REGROUPING, free_links
                 if found > best:
                     best, best_links = found + _WORTH_REGROUPING, new_links
         return (best - _WORTH_REGROUPING, best_links) if best_links is not links else (total, links)
@@ -238,14 +245,40 @@ class Aligner:
                     kin, other = there[column]
                     line[column] = value - order * abs(rank - other) + (bonus if genus == kin else 0.0)
             values.append(line)
+        self._keep_order(values, left, right)
         total, found = assign(values)
         found = uncrossed(found, [self._key(self.left, a) for a in left], keys)
         links = tuple((left[row], right[column]) for row, column in found)
         return total, links, {left[row]: values[row][column] for row, column in found}
 
+    def _keep_order(self, values: list[list[float]], left: tuple[int, ...], right: tuple[int, ...]) -> None:
+        """Leave the items of two equally long dissolved lists only the partners that they have when they keep order."""
+        theirs = _dissolved_lists(self.right, right)
+        for rows in _dissolved_lists(self.left, left) if theirs else []:
+            for columns in theirs:
+                if len(rows) != len(columns):
+                    continue  # other groups on either side: their items need not come in the same order
+                block = [[values[row][column] for column in columns] for row in rows]
+                ones = tuple(self._key(self.left, left[row]) for row in rows)
+                others = tuple(self._key(self.right, right[column]) for column in columns)
+                kept = set(align_sequences(block, ones, others)[1])
+                for i, row in enumerate(rows):
+                    for j, column in enumerate(columns):
+                        if (i, j) not in kept:
+                            values[row][column] = 0.0
+
 
 def _numbered(side: Folded, nodes: tuple[int, ...]) -> bool:
     return len(nodes) > 1 and all(side.tree.names[node].isdigit() for node in nodes)
+
+
+def _dissolved_lists(side: Folded, nodes: tuple[int, ...]) -> list[list[int]]:
+    """Places of numbered nodes that are siblings, two or more, while others that are not stand among the nodes too."""
+    lists: dict[int, list[int]] = {}
+    for place, node in enumerate(nodes):
+        if node >= 0 and side.tree.names[node].isdigit():
+            lists.setdefault(side.tree.parents[node], []).append(place)
+    return [places for places in lists.values() if len(places) > 1]
 
 
 def _levels(side: Folded, node: int) -> list[tuple[int, ...]]:
@@ -257,7 +290,7 @@ def _levels(side: Folded, node: int) -> list[tuple[int, ...]]:
         opened = tuple(
             inner for outer in last for inner in (tree.children[outer] if _is_group(side, outer) else (outer,))
         )
-        if len(opened) == len(last) or len(opened) > _MOST_UNITS:
+        if opened == last or len(opened) > _MOST_UNITS:
             break
         levels.append(opened)
     return levels

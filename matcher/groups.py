@@ -2,7 +2,8 @@
 
 A mapping has one target for one module. For a fused gate and up projection msprobe's own templates choose the up
 projection, which is what the scores of `matcher.lexicon.KIN` do; for a fused query, key and value they choose none.
-Either way the whole group is listed, so that the reviewer knows what the fused module stands for.
+Either way the whole group is listed, so that the reviewer knows what the fused module stands for. Experts that one
+side computes in one grouped linear and the other one by one get no partner either: no expert is more equal than others.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from .alignment import Group, Pair
 from .fold import Folded
 from .forest import Aligner
 from .leftover import Links
+from .names import words
+from .roles import GROUPED
 
 FUSED: dict[str, tuple[tuple[str, ...], ...]] = {
     "attn.qkv": (("attn.q", "attn.k", "attn.v"), ("attn.q_down", "attn.kv_down"), ("attn.q", "attn.kv")),
@@ -27,6 +30,8 @@ def fused_groups(aligner: Aligner, links: Links) -> tuple[Group, ...]:
     back = {b: a for a, b in links.items()}
     groups = [Group(npu=(a,), bench=parts) for a, parts in _fused(aligner.left, aligner.right, links, back)]
     groups += [Group(npu=parts, bench=(b,)) for b, parts in _fused(aligner.right, aligner.left, back, links)]
+    groups += [Group(npu=(a,), bench=parts) for a, parts in _grouped_experts(aligner.left, aligner.right, links, back)]
+    groups += [Group(npu=parts, bench=(b,)) for b, parts in _grouped_experts(aligner.right, aligner.left, back, links)]
     return tuple(sorted(groups, key=lambda group: (group.npu, group.bench)))
 
 
@@ -47,10 +52,56 @@ def with_groups(pairs: tuple[Pair, ...], groups: tuple[Group, ...]) -> tuple[tup
     return tuple(result), tuple(rest)
 
 
+def _grouped_experts(side: Folded, other: Folded, links: Links, back: Links) -> list[tuple[int, tuple[int, ...]]]:
+    """(module of all experts, the same module of every single expert on the other side) where one side groups them."""
+    found = []
+    for node in range(1, len(side.tree)):
+        home = side.tree.parents[node]
+        if node in links or not side.traits[node].solid or not _is_grouped(side, home):
+            continue
+        parts = _single_experts(other, links.get(_matched_above(side, home, links), 0), _grouped_roles(side, node))
+        if parts and not any(part in back for part in parts):
+            found.append((node, parts))
+    return found
+
+
+def _is_grouped(side: Folded, node: int) -> bool:
+    """Whether a node holds all experts of a layer at once."""
+    below = side.tree.children[node]
+    return "experts" in words(side.tree.names[node]) and all(
+        side.tree.is_leaf(child) and not side.tree.names[child].isdigit() for child in below
+    )
+
+
+def _grouped_roles(side: Folded, node: int) -> frozenset[str]:
+    roles = set(_roles(side, node))
+    return frozenset(roles.union(*(part for role in roles for part in FUSED.get(role, ()))))
+
+
+def _single_experts(other: Folded, place: int, roles: frozenset[str]) -> tuple[int, ...]:
+    """The modules of these roles below the numbered experts of one matched block."""
+    tree = other.tree
+    return tuple(
+        node
+        for expert in range(place + 1, tree.ends[place] if place else 0)
+        if tree.names[expert].isdigit() and "experts" in words(tree.names[tree.parents[expert]])
+        for node in tree.children[expert]
+        if roles & set(_roles(other, node))
+    )
+
+
+def _matched_above(side: Folded, node: int, links: Links) -> int:
+    while node > 0 and node not in links:
+        node = side.tree.parents[node]
+    return node
+
+
 def _fused(side: Folded, other: Folded, links: Links, back: Links) -> list[tuple[int, tuple[int, ...]]]:
     """(fused node, its parts on the other side) for every fused node of one side."""
     found = []
     for node in range(1, len(side.tree)):
+        if _is_grouped(side, side.tree.parents[node]):
+            continue
         for role in _roles(side, node):
             parts = _parts(side, other, links, back, node, role)
             if parts:
@@ -62,10 +113,7 @@ def _fused(side: Folded, other: Folded, links: Links, back: Links) -> list[tuple
 def _parts(side: Folded, other: Folded, links: Links, back: Links, node: int, role: str) -> tuple[int, ...]:
     if role not in FUSED:
         return ()
-    home = side.tree.parents[node]
-    while home > 0 and home not in links:
-        home = side.tree.parents[home]
-    place = links.get(home, 0)
+    place = links.get(_matched_above(side, side.tree.parents[node], links), 0)
     if other.tree.ends[place] - place > _BLOCK:
         return ()
     inside = range(place + 1, other.tree.ends[place])
@@ -79,4 +127,4 @@ def _parts(side: Folded, other: Folded, links: Links, back: Links, node: int, ro
 
 
 def _roles(side: Folded, node: int) -> tuple[str, ...]:
-    return tuple(role for role, weight in side.traits[node].roles if weight == 1.0)
+    return tuple(role.removesuffix(GROUPED) for role, weight in side.traits[node].roles if weight == 1.0)

@@ -58,7 +58,8 @@ ROLE_NAMES: dict[str, str] = {
     "embed.patch": "patch_embed patch_embeddings patch_embedding patch_embed_proj conv_proj patchify",
     "rotary": "rotary_pos_emb rotary_emb rotary_embedding rope rotary_position_embedding rotary apply_rotary_emb "
     "pos_embeddings freqs_mgr rotary_pos_emb_layer",
-    "head": "ff_out lm_head output_layer output embed_out head classifier fc proj_out aux score vocab_head heads",
+    "head": "ff_out final_layer_linear lm_head output_layer output embed_out head classifier fc proj_out aux "
+    "score vocab_head heads",
     "attn": "txt_attn img_attn self_attn self_attention attn attention att attn_1 sa self mha "
     "multi_head_attention attentions mixer "
     "layer_self_attention",
@@ -80,6 +81,8 @@ ROLE_NAMES: dict[str, str] = {
     "shortcut": "downsample shortcut nin_shortcut conv_shortcut skip_connection conv_skip skip identity_conv",
     "down": "downsample downsamplers downsampling_layer down_sample op",
     "up": "upsample upsamplers up_sample",
+    "modulation": "ada_ln_modulation mod_lin modulation_lin mod_linear modulation img_mod txt_mod norm_linear "
+    "norm_1_linear norm_1_context_linear norm_out_linear img_mod_lin txt_mod_lin img_mod_linear txt_mod_linear",
     "pooler": "pooler pooling global_pool avgpool pool",
 }
 
@@ -113,8 +116,6 @@ NORM_NAMES: dict[tuple[str, str], str] = {
 KIN: dict[frozenset[str], float] = {
     frozenset({"mlp.fc1", "mlp.up"}): 0.75,
     frozenset({"mlp.fc1", "mlp.gate"}): 0.55,
-    frozenset({"attn.qkv", "attn.q"}): 0.15,
-    frozenset({"attn.qkv", "attn.kv"}): 0.15,
     frozenset({"attn.q", "attn.q_up"}): 0.4,
     frozenset({"mlp", "moe.shared"}): 0.3,
     frozenset({"vision", "model"}): 0.2,

@@ -15,6 +15,7 @@ from .names import words
 
 Roles = tuple[tuple[str, float], ...]
 
+GROUPED = "~grouped"  # ends the roles of a module that computes all experts of a layer at once
 CONTEXT_STREAM = "~context"  # ends the roles of a second stream beside the main one (``ff_context``, ``add_q_proj``)
 _CONTEXT = frozenset({"context", "ctx", "txt", "add", "added"})
 _OUT_OF_CONTEXT = 0.35  # share of its weight that a role keeps where context speaks for another
@@ -52,14 +53,20 @@ def roles_of(steps: tuple[str, ...], genus: str, around: frozenset[str], rank: t
     are only numbered, (0, 0) otherwise.
     """
     found = _roles(steps, genus, around, rank)
-    if found and any(_CONTEXT & set(step.split("_")) for step in steps):
+    if found and _is_second_stream(steps):
         return tuple((f"{role}{CONTEXT_STREAM}", weight) for role, weight in found)
     return found
 
 
+def _is_second_stream(steps: tuple[str, ...]) -> bool:
+    return any(_CONTEXT & set(step.split("_")) for step in steps)
+
+
 def _roles(steps: tuple[str, ...], genus: str, around: frozenset[str], rank: tuple[int, int]) -> Roles:
-    if not steps or genus in _SILENT:
+    if not steps:
         return ()
+    if genus in _SILENT:
+        return (("silent", 1.0),) if _is_second_stream(steps) else ()
     if genus == "norm":
         role = _norm_role(steps, around)
         return ((role, 1.0),) if role else ()
@@ -94,6 +101,7 @@ def _parameter_roles(steps: tuple[str, ...]) -> Roles:
 def _in_context(found: tuple[str, ...], outer: tuple[str, ...], genus: str, around: frozenset[str]) -> Roles:
     if "moe.router" in found and around & _EXPERTS:
         return (("moe.router", 1.0),)
+    found = tuple(role for role in found if role != "modulation" or genus in ("linear", "matrix", ""))
     fitting = [role for role in found if _fits(role, genus)] or list(found)
     context = _context(outer)
     inside = [role for role in fitting if context and role.startswith(f"{context}.")]
@@ -124,9 +132,14 @@ def _context(outer: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def norm_name(name: str) -> str:
-    """A norm's name with abbreviations undone and every kind of norm just "norm" (``post_ffn_layernorm``)."""
+    """A norm's name with abbreviations undone and every kind of norm just "norm" (``post_ffn_layernorm``).
+
+    Which stream it belongs to is left out too: ``norm1_context`` does to the context what ``norm1`` does.
+    """
     kept: list[str] = []
     for word in words(name):
+        if word in _CONTEXT or word == "text":
+            continue
         if word == "norm" and kept and kept[-1] in ("layer", "group", "norm"):
             kept.pop()
         if word == "forward" and kept and kept[-1] == "feed":
@@ -142,6 +155,8 @@ def _norm_role(steps: tuple[str, ...], around: frozenset[str]) -> str:
     if own == "post_attention_norm":
         # With four norms to a layer it stands after the attention, with two before the MLP.
         return "norm.attn.post" if any(_NORM_ROLES.get(name) == "norm.mlp.pre" for name in names) else "norm.mlp.pre"
+    if own == "norm" and len(steps) > 1 and (outer := norm_name(steps[-2])) in _NUMBERED_NORMS:
+        return _NORM_ROLES[outer]
     for length in (3, 2):
         outer = norm_name("_".join(steps[-length:])) if len(steps) >= length else ""
         if outer in _NORM_ROLES and outer not in _NUMBERED_NORMS:
@@ -175,5 +190,7 @@ def _plain_norm_role(steps: tuple[str, ...], around: frozenset[str]) -> str:
     beside = {_context((name,)) for name in around} - {""}
     if beside == {"attn"} and any({"cross", "encoder"} & set(words(name)) or "enc" in name for name in around):
         return "norm.cross"
+    if "intermediate" in around:
+        return "norm.mlp"  # as in BERT, where the attention brings a norm of its own
     serves = beside.pop() if len(beside) == 1 else _context(steps[:-1])
     return f"norm.{serves}" if serves else ""

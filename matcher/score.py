@@ -14,7 +14,7 @@ from .fold import Folded
 from .genus import LIGHT
 from .lexicon import KIN
 from .names import is_known, likeness
-from .roles import CONTEXT_STREAM, Roles
+from .roles import CONTEXT_STREAM, GROUPED, Roles
 from .traits import Trait
 
 
@@ -104,10 +104,6 @@ def role_likeness(one: Roles, other: Roles) -> float | None:
     return best
 
 
-_OTHER_STREAM = 0.35  # two streams of a block do the same things to different tokens
-_NUMBERED = 0.42  # a number says nothing: the middle of the scale
-
-
 def _kin(left: str, right: str) -> float:
     if left == right:
         return 1.0
@@ -115,6 +111,9 @@ def _kin(left: str, right: str) -> float:
     right, _, theirs = right.partition("@")
     if mine != theirs:
         return 0.0
+    if left.endswith(GROUPED) != right.endswith(GROUPED):
+        return 0.0
+    left, right = left.removesuffix(GROUPED), right.removesuffix(GROUPED)
     if left.endswith(CONTEXT_STREAM) != right.endswith(CONTEXT_STREAM):
         return _OTHER_STREAM * _kin(left.removesuffix(CONTEXT_STREAM), right.removesuffix(CONTEXT_STREAM))
     left, right = left.removesuffix(CONTEXT_STREAM), right.removesuffix(CONTEXT_STREAM)

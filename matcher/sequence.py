@@ -2,33 +2,38 @@
 
 Order is what tells equal layers apart, so this is global sequence alignment (Needleman and Wunsch, 1970) with free
 gaps: dense, MoE and MTP layers of one list find their like. Ties go to equal positions. A list that runs the other way
-round (a reversed ``up`` path) is worth more unordered; then the assignment without order is taken.
+round (a reversed ``up`` path) is worth more backwards. No other order is considered: nobody shuffles the stages of a
+network, and an odd module in one stage would be enough to suggest it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from .assign import Links, assign
+from .assign import Links
 
 _TIE = 1e-4  # preference for equal positions: far below any evidence, far above rounding
-_WORTH_CROSSING = 1.0  # log odds that an alignment out of order must gain to be believed,
-_MUCH_MORE = 1.05  # and how many times the worth of the ordered one: one odd element does not shuffle a list
+_WORTH_CROSSING = 1.0  # log odds that an alignment backwards must gain to be believed,
+_MUCH_MORE = 1.15  # and how many times the worth of the ordered one: one odd element does not turn a list
 
 
-def align_sequences(values: list[list[float]], rows: Sequence[int], columns: Sequence[int]) -> tuple[float, Links]:
+def align_sequences(
+    values: list[list[float]], rows: Sequence[int], columns: Sequence[int], *, loose: bool = False
+) -> tuple[float, Links]:
     """Total value and (row, column) links of the best order-preserving alignment; ``values[row][column]`` is full.
 
     ``rows`` and ``columns`` are the kinds of the elements: elements of one kind are in order in any case.
+    ``loose`` says that the names already suggest that one list may run backwards.
     """
     flat = values[0][0]
     if flat > 0 and all(entry == flat for line in values for entry in line):
         count = min(len(values), len(values[0]))
         return flat * count, tuple((row, row) for row in range(count))
     ordered, links = _needleman_wunsch(values)
-    free, free_links = assign(values)
-    if free > ordered * _MUCH_MORE + _WORTH_CROSSING:
-        return free, uncrossed(free_links, rows, columns)
+    turned, turned_links = _needleman_wunsch([line[::-1] for line in values])
+    if turned > ordered * (1.0 if loose else _MUCH_MORE) + _WORTH_CROSSING:
+        last = len(values[0]) - 1
+        return turned, uncrossed(tuple((row, last - column) for row, column in turned_links), rows, columns)
     return ordered, links
 
 

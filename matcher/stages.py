@@ -3,7 +3,7 @@
 A stage numbers its layers from 0, so equal layers alone would always be laid against the first layers of the whole
 model. What stands around the layers tells better: a stage with the embedding is the first, one with the final norm or
 the head the last. Where nothing tells, or where both ends are there and the numbers of layers still differ, the
-position is a guess, and said to be one.
+position is a guess, and said to be one. So is that of the experts of one expert-parallel rank.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from .fold import Folded
 from .forest import Aligner
 from .leftover import Links, expanded
+from .names import words
 
 _SAME = 1e-3  # log odds by which a shifted list may be worth less: the preference for equal numbers, no more
 
@@ -50,7 +51,9 @@ def place_stages(aligner: Aligner, links: Links) -> Placed:
             first, last = _ends(aligner.left, lists.left, set(pairs))
         if len(current) != len(shifted) or _worth(aligner, shifted) < _worth(aligner, current) - _SAME:
             continue
-        if last and not first:
+        if "experts" in words(aligner.left.tree.names[lists.left]):
+            guessed.update((a, "offset is a guess: nothing tells which rank's experts these are") for a in current)
+        elif last and not first:
             _replace(aligner, pairs, current, shifted)
         elif first == last:
             why = "both ends are there" if first else "nothing beside the layers tells the stage"

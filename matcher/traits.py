@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .genus import LIGHT, genus_of, is_solid, main_shape
-from .names import plain
-from .roles import Roles, roles_of
+from .names import plain, words
+from .roles import GROUPED, Roles, roles_of
 from .tree import Tree
 
 _FEW = 8  # a list with more items than this is a stack of blocks, not the halves of an MLP
@@ -40,13 +40,21 @@ def traits_of(tree: Tree) -> tuple[Trait, ...]:
         siblings = around[tree.parents[node]] if node else frozenset[str]()
         rank = _rank(tree, genera, node) if tree.names[node].isdigit() else (0, 0)
         solid = is_solid(tree, genera, node)
-        key = (steps, genera[node], siblings, tree.params[node], rank, solid)
+        grouped = _holds_all_experts(tree, node)
+        key = (steps, genera[node], siblings, tree.params[node], rank, solid, grouped)
         trait = cache.get(key)
         if trait is None:
             roles = roles_of(steps, genera[node], siblings, rank)
+            roles = tuple((f"{role}{GROUPED}", weight) for role, weight in roles) if grouped else roles
             trait = cache[key] = Trait(genera[node], roles, main_shape(tree.params[node]), solid)
         found.append(trait)
     return tuple(found)
+
+
+def _holds_all_experts(tree: Tree, node: int) -> bool:
+    """Whether a module stands directly in the experts of a layer, rather than in one of them."""
+    outer = words(tree.names[tree.parents[node]]) if node else ()
+    return "experts" in outer and "shared" not in outer and not tree.names[node].isdigit() and not tree.children[node]
 
 
 def _genera(tree: Tree) -> list[str]:

@@ -16,7 +16,8 @@ from .names import words
 from .tree import Module, Tree
 
 _NUMBERED = re.compile(r"(?P<stem>[A-Za-z_]\w*?)_?(?P<number>\d+)$")
-_BLOCKS = frozenset({"layer", "block", "stage", "h", "resnet"})
+_BLOCKS = frozenset({"layer", "block", "stage", "h", "resnet", "refinenet"})
+_BACKWARDS = frozenset({"refinenet"})  # stems that number from the output to the input, unlike all others
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,8 @@ def with_series(view: View) -> View:
         place[node] = f"{outer}.{step}" if outer else step
         if node in series:
             owner.setdefault(place[node].rpartition(".")[0], -1)
+            for step in _in_number_order(tree, series, tree.parents[node]):
+                owner.setdefault(f"{outer}.{step}" if outer else step, -1)
         owner[place[node]] = node
     return _rebuilt(view, owner)
 
@@ -92,8 +95,15 @@ def _series(tree: Tree) -> dict[int, str]:
         names = {tree.names[child] for child in below}
         for stem, members in stems.items():
             if len(members) > 1 and stem not in names:
-                found.update((child, f"{stem}.{number}") for number, child in members)
+                last = max(members)[0] if stem in _BACKWARDS else 0
+                found.update((child, f"{stem}.{abs(last - number)}") for number, child in members)
     return found
+
+
+def _in_number_order(tree: Tree, series: dict[int, str], parent: int) -> list[str]:
+    """The new steps of a node's children that are in a series."""
+    steps = (series[child].rpartition(".") for child in tree.children[parent] if child in series)
+    return [f"{stem}.{number}" for stem, number in sorted((stem, int(number)) for stem, _, number in steps)]
 
 
 def _rebuilt(view: View, owner: dict[str, int]) -> View:

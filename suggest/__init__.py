@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .draft import Draft
     from .draft import draft as make_draft
     from .errors import LayermapError, MappingError, ReadError
+    from .invert import Inversion
+    from .invert import invert as invert_mapping
+    from .live import dump_tree, tree_of
     from .mapping import LayerMap, Rule, dump_yaml, load_mapping
     from .read import read as read_input
     from .replay import replay as replay_mapping
@@ -29,6 +32,7 @@ _HOMES = {
     "Draft": "draft.Draft",
     "Entry": "source.Entry",
     "Finding": "check.Finding",
+    "Inversion": "invert.Inversion",
     "LayerMap": "mapping.LayerMap",
     "LayermapError": "errors.LayermapError",
     "MappingError": "errors.MappingError",
@@ -39,18 +43,22 @@ _HOMES = {
     "Source": "source.Source",
     "Synthesis": "synthesise.Synthesis",
     "check_mapping": "check.check",
+    "dump_tree": "live.dump_tree",
     "dump_yaml": "mapping.dump_yaml",
+    "invert_mapping": "invert.invert",
     "load_mapping": "mapping.load_mapping",
     "make_draft": "draft.draft",
     "read_input": "read.read",
     "replay_mapping": "replay.replay",
     "synthesise_rules": "synthesise.synthesise",
+    "tree_of": "live.tree_of",
 }
 
 __all__ = [
     "Draft",
     "Entry",
     "Finding",
+    "Inversion",
     "LayerMap",
     "LayermapError",
     "MappingError",
@@ -61,12 +69,15 @@ __all__ = [
     "Source",
     "Synthesis",
     "check_mapping",
+    "dump_tree",
     "dump_yaml",
+    "invert_mapping",
     "load_mapping",
     "make_draft",
     "read_input",
     "replay_mapping",
     "synthesise_rules",
+    "tree_of",
 ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -21,7 +22,8 @@ _FINDINGS = 1
 _UNUSABLE = 2
 _INTERRUPTED = 130
 _SIDES = (
-    "NPU is the run under test, BENCH the reference: an msprobe dump, print(model) text or a list of names; - is stdin."
+    "NPU is the run under test, BENCH the reference: an msprobe dump, print(model) text, a checkpoint or a list of"
+    " names; - is stdin, INPUT#PART one of several in a file."
 )
 
 
@@ -37,20 +39,37 @@ def cli() -> None:
 @click.option("-o", "--output", metavar="FILE", help="Write the draft to FILE (atomically) instead of standard output.")
 @click.option("--format", "style", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True)
 @click.option("--no-comments", is_flag=True, help="Rules only.")
+@click.option("--both", metavar="FILE", help="Write the reverse mapping, from BENCH to NPU, to FILE too.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
 @knowledge_options
-def suggest(
-    npu: str, bench: str, output: str | None, style: str, *, no_comments: bool, quiet: bool, knowledge: Knowledge
+def suggest(  # noqa: PLR0913  a command takes what its options give
+    npu: str,
+    bench: str,
+    output: str | None,
+    style: str,
+    both: str | None,
+    *,
+    no_comments: bool,
+    quiet: bool,
+    knowledge: Knowledge,
 ) -> int:
     """Draft the mapping from NPU to BENCH."""
-    from .read import read  # noqa: PLC0415
-    from .render import summary  # noqa: PLC0415
+    from .draft import draft_of  # noqa: PLC0415
+    from .invert import transposed  # noqa: PLC0415
+    from .read import read_pair  # noqa: PLC0415
+    from .render import render, summary  # noqa: PLC0415
 
-    found, text = knowledge.drafted(read(npu), read(bench), style, comments=not no_comments)
+    sources = read_pair(npu, bench)
+    found, text = knowledge.drafted(*sources, style, comments=not no_comments)
+    drafts = [found]
+    if both is not None:
+        drafts.append(draft_of(transposed(found.alignment), *sources[::-1]))
+        write(render(drafts[1], style, comments=not no_comments), both)
     write(text, output)
     if not quiet:
-        click.echo("\n".join(summary(found)), err=True)
-    return 0 if found.matched and not found.faults else _FINDINGS
+        for one in drafts:
+            click.echo("\n".join(summary(one)), err=True)
+    return 0 if found.matched and not any(one.faults for one in drafts) else _FINDINGS
 
 
 @cli.command(epilog=_SIDES)
@@ -62,12 +81,50 @@ def check(mapping: str, npu: str, bench: str) -> int:
     from .check import check as check_mapping  # noqa: PLC0415
     from .check import render_report  # noqa: PLC0415
     from .mapping import load_mapping  # noqa: PLC0415
-    from .read import read, read_plain  # noqa: PLC0415
+    from .read import read_pair, read_plain  # noqa: PLC0415
 
     loaded = load_mapping(read_plain(mapping), mapping)
-    report = check_mapping(loaded, read(npu), read(bench))
+    report = check_mapping(loaded, *read_pair(npu, bench))
     click.echo(render_report(report))
     return _FINDINGS if report.findings else 0
+
+
+@cli.command("invert", epilog=_SIDES)
+@click.argument("mapping")
+@click.argument("npu")
+@click.argument("bench")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE (atomically) instead of standard output.")
+def invert_mapping(mapping: str, npu: str, bench: str, output: str | None) -> int:
+    """Derive the mapping from BENCH to NPU from a reviewed MAPPING from NPU to BENCH."""
+    from .invert import invert  # noqa: PLC0415
+    from .mapping import dump_yaml, load_mapping  # noqa: PLC0415
+    from .read import read_pair, read_plain  # noqa: PLC0415
+
+    loaded = load_mapping(read_plain(mapping), mapping)
+    found = invert(loaded.layer_map, *read_pair(npu, bench))
+    title = f"{Path(mapping).name} inverted: {found.pairs} pairs of modules, replayed as msprobe does"
+    write(dump_yaml(found.layer_map, [title], [], comments=True), output)
+    for path in found.contested:
+        click.echo(f"warning: {path}: several NPU modules land here; the deepest is taken", err=True)
+    return 0 if found.pairs else _FINDINGS
+
+
+@cli.command(epilog="INPUT is what suggest takes for NPU or BENCH.")
+@click.argument("source", metavar="INPUT")
+@click.option("--format", "style", type=click.Choice(["text", "json", "paths"]), default="text", show_default=True)
+@click.option("--depth", type=click.IntRange(min=0), metavar="N", help="No module deeper than N below the model.")
+@click.option("--class", "cls", metavar="CLASS", help="Only modules of this class.")
+@click.option("--grep", metavar="REGEX", help="Only modules whose path this regular expression is found in.")
+def tree(source: str, style: str, depth: int | None, cls: str | None, grep: str | None) -> int:
+    """Show what is read from INPUT: its modules, equal ones folded, with the shapes of their parameters."""
+    from .read import read  # noqa: PLC0415
+    from .show import Wish, headline, show  # noqa: PLC0415
+
+    found = read(source)
+    shown = show(found, style, Wish(depth=depth, cls=cls, grep=grep))
+    click.echo("\n".join([f"warning: {found.label}: {note}" for note in found.notes] + [headline(found)]), err=True)
+    click.echo(shown, nl=False)
+    return 0 if shown else _FINDINGS
 
 
 cli.add_command(review)

@@ -6,6 +6,7 @@ differs from the alignment is reported as the fault that it is.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,7 @@ from .synthesise import Synthesis, synthesise, wrong_nodes
 
 REVIEW_BELOW = 0.8  # rules that are less sure than this ask for a look; one in five of them may be wrong
 _FORWARD = "forward"
+_GRADIENT = "parameters_grad"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +53,17 @@ class Draft:
         return tuple(sorted(doubtful, key=lambda rule: 1.0 if rule.confidence is None else rule.confidence))
 
 
-def draft(npu: Source, bench: Source, alignment: Alignment | None = None) -> Draft:
-    """The draft mapping of two inputs, whose alignment may be given."""
-    alignment = alignment or align(npu.tree, bench.tree)
+def draft(npu: Source, bench: Source) -> Draft:
+    """The draft mapping of two inputs."""
+    return draft_of(align(npu.tree, bench.tree), npu, bench)
+
+
+def draft_of(alignment: Alignment, npu: Source, bench: Source) -> Draft:
+    """The draft mapping that gives an alignment of two inputs."""
     here, there = Scopes.build(npu.entries), Scopes.build(bench.entries)
     places = {npu.tree.paths[node]: node for node in range(len(npu.tree))}
     wanted = wishes(alignment, here)
+    wanted |= gradient_wishes(here, there, wanted)
     synthesis = synthesise(here, there, wanted)
     landing = land(here, there, synthesis.layer_map)
     hit = {
@@ -95,6 +102,20 @@ def wishes(alignment: Alignment, scopes: Scopes) -> dict[int, str | None]:
     return wanted
 
 
+def gradient_wishes(here: Scopes, there: Scopes, wanted: Mapping[int, str | None]) -> dict[int, str | None]:
+    """Where ``parameters_grad.N`` entries have to land, whose scope msprobe gives the module's name twice."""
+    found: dict[int, str | None] = {}
+    for node, scope in wanted.items():
+        inner = here.children[node].get(here.names[node])
+        partner = there.find(scope) if scope is not None else None
+        if inner is None or partner is None or inner in wanted:
+            continue
+        other = there.children[partner].get(there.names[partner])
+        if other is not None and {*here.entries[inner]} == {*there.entries[other]} == {_GRADIENT}:
+            found[inner] = there.path(other)
+    return found
+
+
 def is_hit(here: Scopes, there: Scopes, node: int, nodes: tuple[int, ...]) -> bool:
     """Whether msprobe would match the first forward call of a module."""
     return nodes[node] != NOWHERE and bool(
@@ -128,7 +149,10 @@ def annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], a
         decided = [pairs[node] for node in ids if node in pairs]
         sure = [pair.confidence for pair in decided] or [value for node in ids if (value := below[node]) is not None]
         confidence = min(sure, default=None)
-        rules.append(replace(rule, confidence=confidence, note=_note(rule, confidence, decided, alignment)))
+        note = _note(rule, confidence, decided, alignment)
+        if nodes and all({*scopes.entries[node]} == {_GRADIENT} for node in nodes):
+            note = "for parameters_grad, where msprobe doubles the module's name"
+        rules.append(replace(rule, confidence=confidence, note=note))
     return LayerMap(tuple(rules))
 
 
@@ -170,9 +194,15 @@ def _group_lines(alignment: Alignment) -> tuple[str, ...]:
     lines: dict[str, list[str]] = {}
     for group in alignment.groups:
         if len(group.npu) == 1:
-            key = " + ".join(bench.names[node] for node in group.bench)
+            key = _sum(bench.names[node] for node in group.bench)
             lines.setdefault(f"{{}} covers {key}", []).append(npu.paths[group.npu[0]])
         else:
-            key = " + ".join(npu.names[node] for node in group.npu)
+            key = _sum(npu.names[node] for node in group.npu)
             lines.setdefault(f"{{}} covers {key} of the NPU side", []).append(bench.paths[group.bench[0]])
     return tuple(text.format(line) for text, paths in lines.items() for line in collapsed(paths))
+
+
+def _sum(names: Iterable[str]) -> str:
+    """The names of a group's members, each once, with its number where there are several (``4 x up_proj``)."""
+    count = Counter(names)
+    return " + ".join(name if number == 1 else f"{number} x {name}" for name, number in count.items())

@@ -17,7 +17,7 @@ class LayermapError(Exception):
         self.where = where
         self.problem = problem
         self.hint = hint
-        super().__init__(f"{where}: {problem}" + (f"; {hint}" if hint else ""))
+        super().__init__((f"{where}: {problem}" + (f"; {hint}" if hint else "")).replace("\n", " "))
 
 
 class ReadError(LayermapError):

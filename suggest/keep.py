@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from matcher import Alignment, Evidence, Pair, Tree
 
 from .document import RULE, Document, Line, load_document, ruled_out
-from .draft import Draft, annotated, draft, is_hit, wishes
+from .draft import Draft, annotated, draft_of, gradient_wishes, is_hit, wishes
 from .given import check_keys, check_places, refused
 from .mapping import LayerMap, Rule
 from .needs import NO_COUNTERPART, below, joined, nowhere
@@ -62,8 +62,9 @@ def draft_around(npu: Source, bench: Source, text: str, name: str, vocabulary: V
     landing = _meant(here, there, given, wishes(first, here))
     check_places(here, there, given, landing, document, name)
     alignment = _aligned(npu.tree, bench.tree, _Ground(here, there, given, landing, banned), first, vocabulary)
-    found = draft(npu, bench, alignment)
+    found = draft_of(alignment, npu, bench)
     wanted = wishes(alignment, here)
+    wanted |= gradient_wishes(here, there, wanted)
     added = _needed(here, there, wanted, given, found.layer_map)
     document, whole = _written(here, there, wanted, document, _marked(here, there, given, added, alignment))
     landing = land(here, there, whole)

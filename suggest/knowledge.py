@@ -23,21 +23,23 @@ class Knowledge:
 
     def drafted(self, npu: Source, bench: Source, style: str, *, comments: bool) -> tuple[Draft, str]:
         """The draft of two sides that makes use of this, and its text."""
-        from .draft import draft  # noqa: PLC0415
+        from .draft import draft, draft_of  # noqa: PLC0415
         from .keep import draft_around  # noqa: PLC0415
         from .prior import Lesson, align_with, learn  # noqa: PLC0415
-        from .read import read, read_plain  # noqa: PLC0415
+        from .read import read_pair, read_plain  # noqa: PLC0415
         from .read_mapping import usable_mapping  # noqa: PLC0415
         from .render import render  # noqa: PLC0415
 
-        lessons = [Lesson(usable_mapping(mapping), read(one), read(other)) for mapping, one, other in self.learn]
+        lessons = [Lesson(usable_mapping(mapping), *read_pair(one, other)) for mapping, one, other in self.learn]
         vocabulary = learn(lessons) if lessons else None
         if self.keep is not None:
             kept = draft_around(npu, bench, read_plain(self.keep), self.keep, vocabulary)
             plain = style == "yaml" and comments
             return kept.draft, kept.text if plain else render(kept.draft, style, comments=comments)
-        alignment = align_with(npu.tree, bench.tree, vocabulary, {}) if vocabulary is not None else None
-        found = draft(npu, bench, alignment)
+        if vocabulary is None:
+            found = draft(npu, bench)
+        else:
+            found = draft_of(align_with(npu.tree, bench.tree, vocabulary, {}), npu, bench)
         return found, render(found, style, comments=comments)
 
 

@@ -1,189 +1,205 @@
-"""Read what msprobe dumps: a directory, or one of its files.
-
-    dump_path/step0/rank0/{dump.json, construct.json, stack.json}
+"""Read the files that msprobe writes for one rank: dump.json, construct.json, and an old stack.json.
 
 dump.json tells every recorded entry and the parameters of a module; construct.json who called whom, which places APIs
 below their module; an old stack.json the frame function between them. A file that stands alone is read for what it
-tells. Of several steps and ranks the first is read, and a note says so. Formats: msprobe 1.2 to 26.2.
+tells. All three are read entry by entry, and of an entry only its name and its parameters' shapes are kept: the
+statistics, which are nearly all of a dump, are not. Formats: msprobe 1.2 to 26.2.
 """
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from matcher import Module, Params, Tree
+from matcher import Module, Params
 
 from .entries import LAYER_PREFIXES, entries_of
 from .errors import ReadError
-from .source import Entry, Source
+from .files import Input
+from .recording import Recording, is_module
+from .source import Entry
+from .stream import JsonStream
 
-_MICRO_STEP = "megatron_micro_step_number"
-_FILES = ("dump.json", "construct.json")
-_CUT = "the file is cut off or damaged; copy it again from the machine that made the dump"
-
-Json = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """The parsed files of one rank directory; None where a file is missing."""
-
-    dump: Json | None
-    construct: Json | None
-    stack: Json | None
+MICRO_STEPS = "megatron_micro_step_number"
+FILES = ("dump.json", "construct.json")
+STRUCTURE = "the dump holds no data (task: structure): msprobe applies no mapping to such a dump"
+_NAME_DOTS = 3  # a name with fewer dots is no entry: optimizer, clip_grad
 
 
-def read_directory(directory: Path) -> Source:
-    """The first rank of the first step at or below a dump directory."""
-    home, others = _rank_directory(directory)
-    files = _Files(*(_load(home / name) if (home / name).is_file() else None for name in (*_FILES, "stack.json")))
+@dataclass(slots=True)
+class Records:
+    """What dump.json tells: names in order, the parameters of modules, and how many of those had no readable shape."""
+
+    names: list[str] = field(default_factory=list)
+    params: dict[str, Params] = field(default_factory=dict)
+    shapeless: int = 0
+
+    def add(self, name: str, parameters: object) -> None:
+        """One entry with what stands under ``parameters``."""
+        self.names.append(sys.intern(name))
+        if isinstance(parameters, dict) and parameters and name.split(".", 1)[0] in LAYER_PREFIXES:
+            shapes = [(key, shape_of(tensor)) for key, tensor in parameters.items()]
+            self.params[name] = tuple((key, shape) for key, shape in shapes if shape is not None)
+            self.shapeless += sum(shape is None for _, shape in shapes)
+
+
+Parents = Mapping[str, "str | None"]
+
+
+def read_rank(home: Path, where: str) -> Recording:
+    """Everything that msprobe wrote into the directory of one rank."""
+    files = {name: home / name for name in (*FILES, "stack.json") if (home / name).is_file()}
     notes = []
-    if others:
-        notes.append(f"read {home.relative_to(directory)} of {others + 1} dumps below {directory.name or directory}")
-    if files.dump is not None and (files.construct is None or files.stack is None):
-        missing = "construct.json" if files.construct is None else "stack.json"
+    if "dump.json" in files and len(files) < 3:
+        missing = "construct.json" if "construct.json" not in files else "stack.json"
         notes.append(f"{missing} is missing beside dump.json: msprobe applies no mapping to this dump")
-    return _source(files, str(directory), notes)
+    return read_files(files, where, str(home), notes)
 
 
-def read_json(data: Json, path: Path, label: str) -> Source:
-    """A dump.json or a construct.json; if it has its own name, its siblings are read with it."""
-    files = {"dump.json": None, "construct.json": None, "stack.json": None} | {_kind(data, label): data}
-    if path.name in _FILES:
-        for name in files:
-            sibling = path.parent / name
-            if files[name] is None and sibling.is_file():
-                files[name] = _load(sibling)
-    return _source(_Files(files["dump.json"], files["construct.json"], files["stack.json"]), label, [])
+def read_files(files: Mapping[str, Path], where: str, label: str, notes: Iterable[str] = ()) -> Recording:
+    """The recording of the files at hand, by what they are called."""
+    records, framework = None, None
+    if "dump.json" in files:
+        place = files["dump.json"]
+        records, head = _dump(_stream(place), str(place))
+        framework = head.get("framework")
+    parents = None
+    if "construct.json" in files:
+        place = files["construct.json"]
+        parents = parents_of(_flat(_stream(place)), str(place))
+    stack = old_stack(_stream(files["stack.json"])) if "stack.json" in files else {}
+    return recording_of(records, parents, stack, framework, where=where, label=label, notes=notes)
 
 
-def _rank_directory(directory: Path) -> tuple[Path, int]:
-    if any((directory / name).is_file() for name in _FILES):
-        return directory, 0
-    found = sorted(
-        {path.parent for name in _FILES for path in directory.glob(f"*/{name}")}
-        | {path.parent for name in _FILES for path in directory.glob(f"*/*/{name}")},
-        key=lambda path: [(len(part), part) for part in path.relative_to(directory).parts],
-    )
-    if not found:
-        raise ReadError(
-            str(directory), "no dump.json or construct.json in this directory", "give an msprobe dump directory"
-        )
-    return found[0], len(found) - 1
-
-
-def _load(path: Path) -> Json:
-    try:
-        data = json.loads(path.read_bytes())
-    except json.JSONDecodeError as error:
-        raise ReadError(f"{path}:{error.lineno}", f"not valid JSON at column {error.colno}", _CUT) from None
-    except (UnicodeDecodeError, RecursionError):
-        raise ReadError(str(path), "not readable as JSON", _CUT) from None
-    except OSError as error:
-        raise ReadError(str(path), error.strerror or "cannot be read") from None
-    if not isinstance(data, dict):
-        raise ReadError(str(path), f"a JSON {type(data).__name__} instead of an object", "give an msprobe dump")
-    return data
-
-
-def _kind(data: Json, label: str) -> str:
-    if isinstance(data.get("data"), dict):
-        return "dump.json"
-    if data and all(_is_parent(value) for value in data.values()) and any("." in key for key in data):
-        return "construct.json"
-    keys = ", ".join(map(str, list(data)[:4])) or "none at all"
-    raise ReadError(
-        label,
-        f"JSON of an unknown kind (top keys: {keys})",
-        "give an msprobe dump directory, dump.json or construct.json",
-    )
-
-
-def _is_parent(value: object) -> bool:
-    """A value of construct.json: a name, null, or ``[name or null, micro step]``; or the number of micro steps."""
-    if isinstance(value, list):
-        return len(value) == 2 and (value[0] is None or isinstance(value[0], str))
-    return value is None or isinstance(value, (str, int))
-
-
-def _source(files: _Files, label: str, notes: list[str]) -> Source:
-    construct = _construct(files.construct or {})
-    stack = files.stack or {}
-    old_stack = {key: lines for key, lines in stack.items() if isinstance(lines, list) and "." in key}
-    data = _data(files.dump, label) if files.dump is not None else {}
-    names: Iterable[str] = data
-    if not data:
-        names = [name for name in construct if name.count(".") >= 3]
-        if files.dump is not None and construct:
-            notes.append("the dump holds no data (task: structure): msprobe applies no mapping to such a dump")
-    framework = _framework(files.dump, names)
-    entries, bad = entries_of(names, construct, old_stack, framework)
-    notes += [f"{item.name!r} has too few parts: msprobe drops the whole mapping for this dump" for item in bad[:3]]
-    if not construct:
-        entries = tuple(entry for entry in entries if _is_module(entry))
-    modules = [entry for entry in entries if _is_module(entry) and entry.state == "forward"]
-    if not modules:
+def recording_of(
+    records: Records | None,
+    parents: Parents | None,
+    stack: Mapping[str, list[str]],
+    framework: object,
+    *,
+    where: str,
+    label: str,
+    notes: Iterable[str] = (),
+) -> Recording:
+    """The recording of what the files tell; None for a file that is not there."""
+    said = list(notes)
+    names: list[str] = records.names if records else []
+    parents = parents or {}
+    if not names:
+        names = [name for name in parents if name.count(".") >= _NAME_DOTS]
+        if records is not None and parents:
+            said.append(STRUCTURE)
+    elif missing := _missing(names, parents):
+        said.append(f"{len(missing)} modules of construct.json are not in dump.json, first {missing[0]}")
+    entries, bad = entries_of(names, parents, stack, _framework(framework, names))
+    said += [f"{item.name!r} has too few parts: msprobe drops the whole mapping for this dump" for item in bad[:3]]
+    if not parents:
+        entries = tuple(entry for entry in entries if is_module(entry))
+    forward = [entry for entry in entries if is_module(entry) and entry.state == "forward"]
+    if not forward:
         raise ReadError(label, "no module among the recorded entries", "dump with level L0 or mix")
-    return Source(
-        label=label,
-        kind="msprobe dump",
-        tree=Tree.build(_modules(modules, data)),
-        entries=entries,
-        notes=tuple(notes),
-    )
+    if records and records.shapeless:
+        said.append(f"{records.shapeless} parameters have no readable shape")
+    return Recording(where, tuple(_modules(forward, records.params if records else {})), entries, tuple(said))
 
 
-def _is_module(entry: Entry) -> bool:
-    return entry.name.split(".", 1)[0] in LAYER_PREFIXES
+def read_records(stream: JsonStream) -> Records:
+    """The object ``data`` of a dump.json, entry by entry."""
+    records = Records()
+    for name in stream.members():
+        record = stream.value()
+        records.add(name, record.get("parameters") if isinstance(record, dict) else None)
+    return records
 
 
-def _construct(raw: Json) -> dict[str, str | None]:
+def parents_of(raw: Mapping[str, object], label: str) -> dict[str, str | None]:
+    """The parents that construct.json tells, without micro-steps; raises `ReadError` at a value of another kind."""
     parents: dict[str, str | None] = {}
     for name, value in raw.items():
-        if name != _MICRO_STEP:
-            parent = value[0] if isinstance(value, list) and value else value
-            parents[name] = parent if isinstance(parent, str) else None
+        if name == MICRO_STEPS:
+            continue
+        if not is_parent(value):
+            raise ReadError(f"{label}: {name}", "neither the name of a parent nor null", "give msprobe's own file")
+        parent = value[0] if isinstance(value, list) else value
+        parents[sys.intern(name)] = sys.intern(parent) if isinstance(parent, str) else None
     return parents
 
 
-def _data(dump: Json, label: str) -> Json:
-    data = dump.get("data")
-    if not isinstance(data, dict):
+def is_parent(value: object) -> bool:
+    """A value of construct.json: a name or null, alone or in ``[name or null, micro step]``."""
+    if isinstance(value, list):
+        return len(value) == 2 and (value[0] is None or isinstance(value[0], str))
+    return value is None or isinstance(value, str)
+
+
+def old_stack(stream: JsonStream) -> dict[str, list[str]]:
+    """The stacks of APIs by name, as 1.x wrote them; a stack.json of 8.1 and later tells nothing of scopes."""
+    found: dict[str, list[str]] = {}
+    for name in stream.members():
+        lines = stream.value()
+        if "." in name and isinstance(lines, list) and not name.startswith(LAYER_PREFIXES):
+            found[name] = [sys.intern(line) for line in lines if isinstance(line, str)]
+    return found
+
+
+def shape_of(tensor: object) -> tuple[int, ...] | None:
+    """The shape in a tensor's record, None if there is none; ``[record]`` and ``"[2, 3]"`` are read too."""
+    if isinstance(tensor, list) and len(tensor) == 1:
+        tensor = tensor[0]
+    shape = tensor.get("shape") if isinstance(tensor, dict) else None
+    if isinstance(shape, str):
+        parts = [part.strip() for part in shape.strip("[]() ").split(",") if part.strip()]
+        shape = [int(part) if part.isdigit() else None for part in parts]
+    if isinstance(shape, list) and all(isinstance(extent, int) for extent in shape):
+        return tuple(shape)
+    return None
+
+
+def _stream(place: Path) -> JsonStream:
+    source = Input(str(place), place)
+    if source.is_binary():
+        raise ReadError(str(place), "not readable as JSON", "the file is damaged; copy it again")
+    return JsonStream(source.chunks(), str(place))
+
+
+def _dump(stream: JsonStream, label: str) -> tuple[Records, dict[str, object]]:
+    records, head = None, {}
+    for key in stream.members():
+        if key == "data" and stream.peek() == "{":
+            records = read_records(stream)
+        else:
+            head[key] = stream.value()
+    stream.end()
+    if records is None:
         raise ReadError(f"{label}: data", "the entry 'data' is missing or no object", "give the dump.json of msprobe")
-    return data
+    return records, head
 
 
-def _framework(dump: Json | None, names: Iterable[str]) -> str:
-    known = (dump or {}).get("framework")
+def _flat(stream: JsonStream) -> dict[str, Any]:
+    found = {key: stream.value() for key in stream.members()}
+    stream.end()
+    return found
+
+
+def _missing(names: Iterable[str], parents: Parents) -> list[str]:
+    """Forward calls of modules that only construct.json knows."""
+    known = set(names)
+    return [name for name in parents if name.startswith(LAYER_PREFIXES) and ".forward." in name and name not in known]
+
+
+def _framework(known: object, names: Iterable[str]) -> str:
     if known in ("pytorch", "mindspore"):
         return str(known)
     return "mindspore" if any(name.startswith("Cell.") for name in names) else "pytorch"
 
 
-def _modules(entries: Iterable[Entry], data: Json) -> Iterable[Module]:
+def _modules(entries: Iterable[Entry], params: Mapping[str, Params]) -> Iterable[Module]:
     """One module a scope; of several calls the first one's parameters count."""
     seen: set[tuple[str, ...]] = set()
     for entry in entries:
         if entry.scope not in seen:
             seen.add(entry.scope)
-            yield Module(".".join(entry.scope), entry.type or "", params=_params(data.get(entry.name)))
-
-
-def _params(record: object) -> Params:
-    parameters = record.get("parameters") if isinstance(record, dict) else None
-    if not isinstance(parameters, dict):
-        return ()
-    return tuple((name, shape) for name, tensor in parameters.items() if (shape := _shape(tensor)) is not None)
-
-
-def _shape(tensor: object) -> tuple[int, ...] | None:
-    if isinstance(tensor, list) and len(tensor) == 1:
-        tensor = tensor[0]
-    shape = tensor.get("shape") if isinstance(tensor, dict) else None
-    if isinstance(shape, list) and all(isinstance(extent, int) for extent in shape):
-        return tuple(shape)
-    return None
+            yield Module(".".join(entry.scope), entry.type or "", params=params.get(entry.name, ()))

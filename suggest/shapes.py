@@ -2,8 +2,8 @@
 
 ``Linear(in_features=2048, out_features=256, bias=True)`` tells a weight of (256, 2048) and a bias of (256,). Reprs of
 PyTorch, Megatron and MindSpore layers are known, by the ending of the class name, so that ``ColumnParallelLinear`` and
-``Qwen2RMSNorm`` count too. What a repr does not tell stays unknown; an extent of 0 (a parameter that ZeRO-3 has
-partitioned) is unknown as well.
+``Qwen2RMSNorm`` count too; where MindSpore prints a ``Parameter (name=..., shape=...)`` itself, that is read. What a
+repr does not tell stays unknown; an extent of 0 (a parameter that ZeRO-3 has partitioned) is unknown as well.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from matcher import Params, Shape
 
 _TOKEN = re.compile(r"\s*(?:(?P<key>\w+)=)?(?P<value>\((?:[^()]|\([^()]*\))*\)|[^,()]*(?:\([^()]*\))?)\s*(?:,|$)")
+
+_PRINTED = re.compile(r"Parameter \(name=(?:[\w.]*\.)?(?P<name>\w+), shape=\((?P<shape>[\d\s,]+)\)")
 
 
 def arguments(text: str) -> tuple[list[str], dict[str, str]]:
@@ -35,8 +37,14 @@ def arguments(text: str) -> tuple[list[str], dict[str, str]]:
 
 def params_of(cls: str, text: str) -> Params:
     """The parameters of a module of this class whose repr has this text in its parentheses; () if it does not tell."""
+    printed = tuple((match["name"], _numbers(match["shape"])) for match in _PRINTED.finditer(text))
+    if printed:
+        return printed
     positional, named = arguments(text)
     found: Params = ()
+    if "input_channels" in named and "output_channels" in named and "kernel_size" not in named:
+        named |= {"in_features": named["input_channels"], "out_features": named["output_channels"]}
+        named.setdefault("bias", named.get("has_bias", "False"))
     if "in_features" in named and "out_features" in named:
         found = _linear(named)
     elif cls.endswith("Conv1D") and "nf" in named and "nx" in named:
@@ -46,6 +54,9 @@ def params_of(cls: str, text: str) -> Params:
         found = _convolution(cls, positional, named)
     elif "Embedding" in cls and len(positional) > 1:
         found = (("weight", (_number(positional[0]), _number(positional[1]))),)
+    elif cls.endswith("GroupNorm") and "num_channels" in named:
+        channels = _number(named["num_channels"])
+        found = (("gamma", (channels,)), ("beta", (channels,)))
     elif re.search(r"(Norm|Norm[123]d)$", cls) and positional:
         found = _norm(cls, positional, named)
     return found if all(extent > 0 for _, shape in found for extent in shape) else ()

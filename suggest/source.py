@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matcher import Tree
+from matcher import Shape, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One side, read. ``entries`` stand in the order of dump.json; ``notes`` are warnings for the user."""
+    """One side, read.
+
+    ``entries`` stand in the order of dump.json; ``notes`` are warnings for the user. ``parameters``
+    are the names that the input lists, with shapes where known, if it is a list of parameters (`suggest.parameters`).
+    """
 
     label: str
     kind: str
     tree: Tree
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
+    parameters: tuple[tuple[str, Shape | None], ...] = ()

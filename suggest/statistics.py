@@ -1,6 +1,7 @@
 """What msprobe measured at every module: the tensors of its first forward call, read from dump.json once more.
 
-For people to look at in a review; the matcher does not see it. An input that is no dump has none.
+For people to look at in a review; the matcher does not see it. Of several steps and ranks
+the first tells it. An input that is no dump has none.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .read_dump import _rank_directory
 from .source import Source
 
 _MOST_TENSORS = 3  # of a module's inputs or outputs; the rest adds nothing to tell two modules apart
@@ -36,7 +36,7 @@ class Measured:
 
 def statistics(path: str, source: Source) -> dict[str, Measured]:
     """By scope, what the dump at a path tells of every module's first forward call; empty if it is no dump."""
-    data = _data(path) if source.kind == "msprobe dump" else {}
+    data = records(path) if source.kind == "msprobe dump" else {}
     found: dict[str, Measured] = {}
     for entry in source.entries if data else ():
         scope = ".".join(entry.scope)
@@ -48,17 +48,24 @@ def statistics(path: str, source: Source) -> dict[str, Measured]:
     return found
 
 
-def _data(path: str) -> Mapping[str, Any]:
+def records(path: str) -> Mapping[str, Any]:
+    """The entries of the first dump.json at or below a path, by name; empty where there is none to be read."""
     place = Path(path)
     if place.is_dir():
-        place = _rank_directory(place)[0] / "dump.json"
+        found = sorted((*place.glob("dump.json"), *place.glob("*/dump.json"), *place.glob("*/*/dump.json")), key=_order)
+        place = found[0] if found else place / "dump.json"
     elif place.name == "construct.json":
         place = place.parent / "dump.json"
     try:
         data = json.loads(place.read_bytes()).get("data")
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}
+
+
+def _order(path: Path) -> list[tuple[int, str]]:
+    """Step and rank in the order of their numbers."""
+    return [(len(part), part) for part in path.parts]
 
 
 def _tensors(value: object) -> Iterator[Tensor]:

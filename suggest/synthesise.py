@@ -12,7 +12,8 @@ All places to which a key applies are compared: the target that serves them at l
 to the next ancestor, whose key is longer and wins. Blocking rules keep one-sided nodes away from bench nodes that
 merely have the same name. What is still wrong after replay gets a rule from TopLayer, which is always exact; what
 replay shows to be superfluous is removed. So the result is exact by construction, and minimal by search: the exact
-minimum is a set cover, which `tests` compute for small models to compare.
+minimum is an integer program, which `benchmarks/minimum.py` solves to compare. A large trie is first shrunk to what is
+different in it (`suggest.shrink`), so that the work grows with the number of kinds; only the replay sees every node.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from .mapping import LayerMap, Rule
 from .needs import NO_COUNTERPART, Needs, Wanted, joined, needs_of, nowhere, taken
 from .replay import IDENTITY, Landing, land
 from .scopes import TOP_LAYER, Scopes
+from .shrink import shrunk
 
 BLOCKED = "blocked: no counterpart"
 KEPT = "kept: another rule would move it"
+_LARGE = 1_000  # nodes from which on the rules are sought in a small trie first
 _MOST_TRIALS = 3_000_000  # nodes times rules up to which every rule is tried for removal by replay
 
 
@@ -45,12 +48,22 @@ def synthesise(npu: Scopes, bench: Scopes, wanted: Wanted) -> Synthesis:
     ``wanted`` maps NPU trie nodes to bench scopes; nodes that are not in it may land anywhere. Any one-to-one wish can
     be fulfilled, so the result is always exact.
     """
+    if len(npu) > _LARGE:
+        small, asked = shrunk(npu, wanted)
+        rules = _rules(small, bench, asked)
+        landing = land(npu, bench, _map(rules))
+        if not wrong_nodes(npu, bench, wanted, landing):
+            return _in_model_order(npu, rules, landing)
+    rules = _rules(npu, bench, wanted)
+    return _in_model_order(npu, rules, land(npu, bench, _map(rules)))
+
+
+def _rules(npu: Scopes, bench: Scopes, wanted: Wanted) -> Chosen:
     needs = needs_of(npu, bench, wanted)
     rules = choose(npu, bench, needs)
     rules = _blocked(npu, bench, needs, wanted, rules)
     rules = _repaired(npu, bench, wanted, rules)
-    rules = _reduced(npu, bench, wanted, rules)
-    return _in_model_order(npu, bench, rules)
+    return _reduced(npu, bench, wanted, rules)
 
 
 def _map(rules: Chosen) -> LayerMap:
@@ -139,9 +152,8 @@ def _reduced(npu: Scopes, bench: Scopes, wanted: Wanted, rules: Chosen) -> Chose
     return rules
 
 
-def _in_model_order(npu: Scopes, bench: Scopes, rules: Chosen) -> Synthesis:
+def _in_model_order(npu: Scopes, rules: Chosen, landing: Landing) -> Synthesis:
     """Sections by the first node at which they are consulted, rules by the first node that they decide."""
-    landing = land(npu, bench, _map(rules))
     keys = list(rules)
     decided: dict[tuple[str, str], list[int]] = {key: [] for key in keys}
     for node, rule in enumerate(landing.rules):

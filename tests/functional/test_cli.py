@@ -31,7 +31,7 @@ def test_suggest_prints_only_the_draft_on_stdout_and_talks_on_stderr(examples: P
     run = layermap("suggest", examples / "npu.json", examples / "gpu.json")
     assert run.returncode == 0
     assert yaml.safe_load(run.stdout)["TopLayer"] == {"module": "model"}
-    assert run.stderr.startswith("matched 38 of 45 NPU modules with 9 rules, 0 to review\n")
+    assert run.stderr.startswith("matched 38 of 45 NPU modules with 14 rules, 0 to review\n")
 
 
 def test_quiet_says_nothing_on_stderr(examples: Path) -> None:
@@ -160,3 +160,33 @@ def test_drafts_of_all_pairs_are_strings_only_and_the_same_bytes_whatever_the_ha
         for seed in ("0", "4242")
     ]
     assert runs[0].stdout == runs[1].stdout != ""
+
+
+def test_both_writes_the_reverse_mapping_too_and_inverting_a_draft_gives_the_same_pairs(
+    examples: Path, tmp_path: Path
+) -> None:
+    npu, bench, there, back = (
+        examples / "npu.json",
+        examples / "gpu.json",
+        tmp_path / "there.yaml",
+        tmp_path / "back.yaml",
+    )
+    run = layermap("suggest", npu, bench, "-o", there, "--both", back)
+    assert (run.returncode, run.stdout) == (0, "")
+    assert run.stderr.count("matched 38 of") == 2
+    assert yaml.safe_load(back.read_text())["TopLayer"] == {"model": "module"}
+    inverted = layermap("invert", there, npu, bench)
+    assert (inverted.returncode, inverted.stderr) == (0, "")
+    assert inverted.stdout.startswith("# there.yaml inverted: 38 pairs of modules, replayed as msprobe does\n")
+    modules = {"TopLayer", "GPTModel", "TransformerBlock", "SelfAttention", "MLP"}
+    assert {k: v for k, v in yaml.safe_load(inverted.stdout).items() if k in modules} == {
+        k: v for k, v in yaml.safe_load(back.read_text()).items() if k in modules
+    }
+
+
+def test_inverting_a_mapping_that_matches_nothing_is_a_finding(examples: Path, tmp_path: Path) -> None:
+    nothing = tmp_path / "nothing.yaml"
+    nothing.write_text('TopLayer:\n  "module": "nowhere"\n')
+    run = layermap("invert", nothing, examples / "npu.json", examples / "gpu.json")
+    assert run.returncode == 1
+    assert yaml.safe_load(run.stdout) == {}

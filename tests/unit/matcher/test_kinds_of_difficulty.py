@@ -131,6 +131,78 @@ def test_the_split_side_may_be_the_npu_side() -> None:
     assert (pair.split_side, len(pair.group)) == ("npu", 2)
 
 
+def experts(at: str, count: int) -> dict[str, str]:
+    """Experts one by one, as transformers has them."""
+    found = {at: "MoE", f"{at}.gate": "Linear", f"{at}.experts": "ModuleList"}
+    for n in range(count):
+        found[f"{at}.experts.{n}"] = "ExpertMLP"
+        found |= {f"{at}.experts.{n}.{name}_proj": "Linear" for name in ("gate", "up", "down")}
+    return found
+
+
+GROUPED = {
+    "mlp": "MoELayer",
+    "mlp.router": "TopKRouter",
+    "mlp.experts": "TEGroupedMLP",
+    "mlp.experts.linear_fc1": "TEColumnParallelGroupedLinear",
+    "mlp.experts.linear_fc2": "TERowParallelGroupedLinear",
+}
+
+
+@pytest.mark.parametrize("grouped_side", ["npu", "bench"])
+def test_grouped_experts_get_no_partner_among_single_ones_but_the_group_is_listed(grouped_side: str) -> None:
+    grouped, single = tree(GROUPED), tree(experts("mlp", 3))
+    alignment = align(grouped, single) if grouped_side == "npu" else align(single, grouped)
+    assert set(matched(alignment)) == {"mlp", "mlp.router" if grouped_side == "npu" else "mlp.gate"}
+    listed = {
+        (alignment.npu.names[group.npu[0]], len(group.npu), alignment.bench.names[group.bench[0]], len(group.bench))
+        for group in alignment.groups
+    }
+    if grouped_side == "npu":
+        assert listed == {("linear_fc1", 1, "gate_proj", 6), ("linear_fc2", 1, "down_proj", 3)}
+    else:
+        assert listed == {("gate_proj", 6, "linear_fc1", 1), ("down_proj", 3, "linear_fc2", 1)}
+
+
+def test_experts_are_laid_one_to_one_and_a_shard_of_them_says_that_its_place_is_a_guess() -> None:
+    one, other = tree(experts("mlp", 2)), tree(experts("mlp", 4))
+    assert matched(align(other, other))["mlp.experts.3.up_proj"] == "mlp.experts.3.up_proj"
+    alignment = align(one, other)
+    assert matched(alignment)["mlp.experts.1.up_proj"] == "mlp.experts.1.up_proj"
+    assert {pair.note.split(":")[0] for pair in alignment.pairs if pair.note} == {"offset is a guess"}
+
+
+def test_a_tied_head_that_one_side_does_not_have_disturbs_nothing() -> None:
+    without = {path: cls for path, cls in transformers("", 2).items() if path != "lm_head"}
+    found = matched(align(tree(megatron("", 2)), tree(without)))
+    assert "output_layer" not in found
+    assert found["embedding.word_embeddings"] == "model.embed_tokens"
+    assert found["decoder.final_layernorm"] == "model.norm"
+
+
+def stages(*, first: bool) -> dict[str, str]:
+    """A hierarchical network whose downsampling ends a stage, or begins the next (with a placeholder in the first)."""
+    found = {"layers": "ModuleList"}
+    for n in range(4):
+        here = n > 0 if first else n < 3
+        down = {f"layers.{n}.down": "Merging", f"layers.{n}.down.norm": "Norm", f"layers.{n}.down.reduce": "Linear"}
+        down = down if here else {f"layers.{n}.down": "Identity"} if first else {}
+        blocks = {f"layers.{n}.blocks": "ModuleList"}
+        for m in range((2, 2, 6, 2)[n]):
+            at = f"layers.{n}.blocks.{m}"
+            blocks |= {at: "Block", f"{at}.norm": "Norm", f"{at}.fc1": "Linear", f"{at}.fc2": "Linear"}
+        found |= {f"layers.{n}": "Stage"} | (down | blocks if first else blocks | down)
+    return found
+
+
+def test_a_downsampling_may_end_a_stage_here_and_begin_the_next_there() -> None:
+    found = matched(align(tree(stages(first=False)), tree(stages(first=True))))
+    assert {a: b for a, b in found.items() if "reduce" in a} == {
+        f"layers.{n}.down.reduce": f"layers.{n + 1}.down.reduce" for n in range(3)
+    }
+    assert all(found[f"layers.{n}.blocks.1"] == f"layers.{n}.blocks.1" for n in range(4))
+
+
 def test_opaque_names_are_read_by_their_neighbours() -> None:
     meta = {"ffn": "FeedForward", "ffn.w1": "Linear", "ffn.w2": "Linear", "ffn.w3": "Linear"}
     lit = {"mlp": "LLaMAMLP", "mlp.fc_1": "Linear", "mlp.fc_2": "Linear", "mlp.proj": "Linear"}

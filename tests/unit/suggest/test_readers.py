@@ -11,6 +11,7 @@ import pytest
 from benchmarks.corpus import PAIRS
 from suggest.entries import entries_of, module_entries
 from suggest.errors import LayermapError, ReadError
+from suggest.parameters import by_parameter
 from suggest.read import read
 from suggest.read_keys import read_keys
 from suggest.read_text import CONTAINERS, read_text
@@ -74,7 +75,7 @@ def test_one_line_models_are_models() -> None:
     assert read_text("Linear(in_features=2, out_features=3, bias=False)", "t").tree.params == ((("weight", (3, 2)),),)
 
 
-@pytest.mark.parametrize("text", ["A(\n  (x): B(\n  )\n)\nhello\n", "A(\n  (0-2): 2 x B()\n)\n"])
+@pytest.mark.parametrize("text", ["A(\n  (x): B(\n  )\n)\n)\n", "A(\n  (0-2): 2 x B()\n)\n"])
 def test_odd_text_is_an_error_with_its_line(text: str) -> None:
     with pytest.raises(ReadError, match=r"^t:[0-9]+: "):
         read_text(text, "t")
@@ -123,7 +124,8 @@ def test_several_ranks_are_noted(data: Path, tmp_path: Path) -> None:
     for rank in ("rank0", "rank10", "rank2"):
         (tmp_path / "step0" / rank).mkdir(parents=True)
         (tmp_path / "step0" / rank / "dump.json").write_text(dump.read_text())
-    assert read(str(tmp_path)).notes[0] == f"read step0/rank0 of 3 dumps below {tmp_path.name}"
+    same = "; 2 recorded the same calls and are read once"
+    assert read(str(tmp_path)).notes[0] == f"read step0/rank0 of 3 dumps below {tmp_path.name}{same}"
 
 
 def test_a_name_too_short_for_msprobe_is_noted(tmp_path: Path) -> None:
@@ -140,7 +142,7 @@ def test_a_name_too_short_for_msprobe_is_noted(tmp_path: Path) -> None:
     [
         ("dump.json", '{"data": [1]}', "JSON of an unknown kind"),
         ("dump.json", '{"task": "x", "data": {"Torch.add.0.forward": {}}}', "no module among the recorded entries"),
-        ("construct.json", '{"Module.x.A.forward.0": [1, 2, 3]}', "JSON of an unknown kind"),
+        ("construct.json", '{"Module.x.A.forward.0": [1, 2, 3]}', "forward.0: neither the name of a parent nor null"),
         ("x.json", "{" * 9, "not valid JSON"),
         ("x.json", '{"a": ' * 20000, "nested too deeply|not valid JSON"),
     ],
@@ -170,9 +172,13 @@ def test_a_directory_where_a_file_is_wanted_is_an_error(tmp_path: Path) -> None:
 
 def test_keys_with_shapes_and_without() -> None:
     source = read_keys('a.b.weight torch.Size([3, 4])\n"c.weight",\n\nc.bias: (5,)\n', "k")
-    assert source.tree.paths == ("", "a", "a.b", "a.b.weight", "c", "c.weight", "c.bias")
-    assert source.tree.params[3] == (("weight", (3, 4)),)
-    assert [entry.name for entry in source.entries if entry.type is None and not entry.state] == ["a", "a.b", "c"]
+    assert source.tree.paths == ("", "a", "a.b", "c")
+    assert source.tree.params[2:] == ((("weight", (3, 4)),), (("bias", (5,)),))
+    assert source.tree.called == (False, True, True, True)
+    single = by_parameter(source)
+    assert single.tree.paths == ("", "a", "a.b", "a.b.weight", "c", "c.weight", "c.bias")
+    assert single.tree.params[3] == (("weight", (3, 4)),)
+    assert [entry.name for entry in single.entries] == ["a", "a.b", "a.b.weight", "c", "c.weight", "c.bias"]
 
 
 def test_a_line_that_is_no_key_is_an_error() -> None:

@@ -1,0 +1,90 @@
+"""The same correspondence the other way round: a reviewed mapping inverted, and an alignment transposed.
+
+A mapping is one-way: its rules are keyed by classes of the NPU side and only say where NPU modules land. The other
+direction needs other rules for the same pairs, so they are synthesised anew, from the pairs that the replay of the
+mapping gives. Where several NPU modules land on one bench module, msprobe draws the link back to the deepest of them,
+and so does the inversion. Limits: only modules are inverted; a rule for an API has no pairs of modules to show for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from matcher import Alignment, Group, Pair
+
+from .mapping import LayerMap
+from .needs import Wanted
+from .replay import land
+from .scopes import Scopes
+from .source import Source
+from .synthesise import Synthesis, synthesise, wrong_nodes
+
+_FORWARD = "forward"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inversion:
+    """The rules from bench to NPU; how many pairs they keep, and the bench modules that had several NPU modules."""
+
+    layer_map: LayerMap
+    pairs: int
+    contested: tuple[str, ...]
+
+
+def invert(mapping: LayerMap, npu: Source, bench: Source) -> Inversion:
+    """The mapping from bench to NPU that gives the pairs which ``mapping`` gives from NPU to bench."""
+    here, there = Scopes.build(npu.entries), Scopes.build(bench.entries)
+    landing = land(here, there, mapping)
+    partners: dict[int, list[int]] = {}
+    for path, called in zip(npu.tree.paths, npu.tree.called, strict=True):
+        node = here.find(path) if called else None
+        if node is not None and landing.nodes[node] > 0 and there.entries[landing.nodes[node]].get(_FORWARD):
+            partners.setdefault(landing.nodes[node], []).append(node)
+    wanted: dict[int, str | None] = {}
+    for path, called in zip(bench.tree.paths, bench.tree.called, strict=True):
+        node = there.find(path) if called else None
+        if node is not None:
+            wanted[node] = here.path(_deepest(here, partners[node])) if node in partners else None
+    found = _proven(there, here, wanted)
+    return Inversion(
+        layer_map=found.layer_map,
+        pairs=sum(scope is not None for scope in wanted.values()),
+        contested=tuple(there.path(node) for node, several in sorted(partners.items()) if len(several) > 1),
+    )
+
+
+def _deepest(scopes: Scopes, nodes: list[int]) -> int:
+    return max(nodes, key=lambda node: (scopes.path(node).count("."), node))
+
+
+def _proven(npu: Scopes, bench: Scopes, wanted: Wanted) -> Synthesis:
+    found = synthesise(npu, bench, wanted)
+    wrong = wrong_nodes(npu, bench, wanted, land(npu, bench, found.layer_map))
+    assert not wrong, f"the inverted rules are wrong at {npu.path(wrong[0])}"  # noqa: S101  synthesis is exact
+    return found
+
+
+def transposed(alignment: Alignment) -> Alignment:
+    """The same pairs with the sides exchanged; runners-up are lost, since they were sought on one side only."""
+    turned = {"npu": "bench", "bench": "npu", "": ""}
+    pairs = [
+        replace(
+            pair,
+            npu=pair.bench,
+            bench=pair.npu,
+            runner_up=None,
+            runner_up_score=0.0,
+            split_side=turned[pair.split_side],
+        )
+        for pair in alignment.pairs
+    ]
+    return Alignment(
+        npu=alignment.bench,
+        bench=alignment.npu,
+        pairs=tuple(sorted(pairs, key=_npu_node)),
+        groups=tuple(Group(npu=group.bench, bench=group.npu) for group in alignment.groups),
+    )
+
+
+def _npu_node(pair: Pair) -> int:
+    return pair.npu
