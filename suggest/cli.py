@@ -13,10 +13,11 @@ from pathlib import Path
 
 import click
 
+from .command_diff import diff
 from .command_review import review
 from .errors import LayermapError
 from .knowledge import Knowledge, knowledge_options
-from .output import write
+from .output import STYLES, write
 
 _FINDINGS = 1
 _UNUSABLE = 2
@@ -37,7 +38,7 @@ def cli() -> None:
 @click.argument("npu")
 @click.argument("bench")
 @click.option("-o", "--output", metavar="FILE", help="Write the draft to FILE (atomically) instead of standard output.")
-@click.option("--format", "style", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True)
+@click.option("--format", "style", type=click.Choice(STYLES), default="yaml", show_default=True)
 @click.option("--no-comments", is_flag=True, help="Rules only.")
 @click.option("--both", metavar="FILE", help="Write the reverse mapping, from BENCH to NPU, to FILE too.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
@@ -127,6 +128,7 @@ def tree(source: str, style: str, depth: int | None, cls: str | None, grep: str 
     return 0 if shown else _FINDINGS
 
 
+cli.add_command(diff)
 cli.add_command(review)
 
 

@@ -36,7 +36,7 @@ _BLANKS = " \t\r"
 _STRING = "tag:yaml.org,2002:str"
 _OWN = re.compile(
     r"(?:[0-9]\.[0-9][0-9]|new|[0-9]\.[0-9][0-9] new)?(?:(?:^| )(?:review(?:: .*)?|blocked: no counterpart"
-    r"|kept: another rule would move it|fused, covers .*))?|reviewed"
+    r"|kept: another rule would move it|fused, covers .*|for parameters_grad, .*))?|reviewed"
 )
 
 

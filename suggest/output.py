@@ -10,6 +10,18 @@ import click
 
 from .errors import LayermapError
 
+STYLES = (
+    "yaml",
+    "json",
+    "pairs",
+    "pairs-json",
+    "markdown",
+    "cell-mapping",
+    "data-mapping",
+    "vis-config",
+    "model-explorer",
+)
+
 
 def write(text: str, output: str | None) -> None:
     """The text to standard output, or into a file that keeps its mode and is replaced in one step.

@@ -17,9 +17,13 @@ FOOTERS = (
 
 
 def render(draft: Draft, style: str, *, comments: bool) -> str:
-    """The draft as ``yaml`` or ``json``."""
+    """The draft as ``yaml``, ``json`` or one of `suggest.formats`."""
     if style == "json":
         return dump_json(draft.layer_map)
+    if style != "yaml":
+        from .formats import render_as  # noqa: PLC0415  reads dumps again, which most runs have no use for
+
+        return render_as(draft, style)
     return dump_yaml(draft.layer_map, _header(draft), _footer(draft), comments=comments)
 
 

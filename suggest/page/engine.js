@@ -8,7 +8,7 @@ const engine = (() => {
   const NOWHERE = -1, IDENTITY = -1, TOP = "TopLayer";
   const REVIEWED = "reviewed", FORBIDDEN = "layermap: no";
   const OWN = new RegExp("^(?:(?:[0-9]\\.[0-9][0-9]|new|[0-9]\\.[0-9][0-9] new)?(?:(?:^| )(?:review(?:: [^\\n]*)?|blocked: " +
-    "no counterpart|kept: another rule would move it|fused, covers [^\\n]*))?|reviewed)$");
+    "no counterpart|kept: another rule would move it|fused, covers [^\\n]*|for parameters_grad, [^\\n]*))?|reviewed)$");
 
   // ---- scopes.py: a side is folded into kinds; here every place gets a number again, in preorder
 
