@@ -15,7 +15,7 @@ from matcher import Alignment
 
 from .decisions import Decision, decide
 from .document import RULE, TEXT, Document, Line, load_document
-from .draft import draft
+from .draft import Draft, draft
 from .mapping import printable
 from .render import FOOTERS, header_name, render
 from .replay import NOWHERE, land
@@ -41,12 +41,14 @@ class Review:
     name: str
 
 
-def start_review(npu: Source, bench: Source, mapping: str | None = None, name: str = "mapping.yaml") -> Review:
-    """A review of a mapping file's text, or of a new draft if there is none.
+def start_review(
+    npu: Source, bench: Source, mapping: str | None = None, name: str = "mapping.yaml", found: Draft | None = None
+) -> Review:
+    """A review of a mapping file's text, or of a new draft if there is none; the draft may be given.
 
     Raises `MappingError` for a file that msprobe would not take as it stands.
     """
-    found = draft(npu, bench)
+    found = found or draft(npu, bench)
     text = render(found, "yaml", comments=True) if mapping is None else mapping
     return _review(npu, bench, found.alignment, load_document(text, name), name)
 

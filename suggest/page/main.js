@@ -151,7 +151,7 @@ function start() {
     let answer;
     try {
       answer = await fetch("save", { method: "POST", headers: { "Content-Type": "application/json", "X-Layermap-Token": data.serve.token },
-        body: JSON.stringify({ decisions: model.decisions, revision, force }) });
+        body: JSON.stringify({ decisions: model.decisions, start: data.serve.start, revision, force }) });
     } catch {
       return view.say("not saved: the server has ended; start layermap review --serve again", true);
     }
