@@ -7,7 +7,8 @@ page and one file to save to. What is sent are decisions; the text is made here,
 
 Nobody's work is lost in silence: a page knows the file as it was when it was loaded, and where the file has changed
 since, saving is refused until the reviewer says to overwrite it. What this server has not written itself, or what is
-overwritten so, is kept beside the file with the ending ``.bak``. Every page holds a connection open; when the last one is closed, the server ends.
+overwritten so, is kept beside the file with the ending ``.bak``. Every page holds a connection open; when the last one
+is closed, the server ends.
 """
 
 from __future__ import annotations
