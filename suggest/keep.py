@@ -135,7 +135,8 @@ def _aligned(npu: Tree, bench: Tree, ground: _Ground, first: Alignment, vocabula
     partners = {pair.npu: pair.bench for pair in free} | settled
     banned = _banned(ground, {ground.here.find(npu.paths[node]): bench.paths[b] for node, b in partners.items()})
     taken |= {pair.bench for pair in free}
-    pairs = [_given(found, node, partner) for node, partner in settled.items()]
+    known = {(pair.npu, pair.bench): pair for pair in found.pairs}
+    pairs = [_given(known.get((node, partner)), node, partner) for node, partner in settled.items()]
     for pair in free:
         chosen = _allowed(pair, banned.get(ground.here.find(npu.paths[pair.npu]) or 0, frozenset()), bench, taken)
         if chosen is not None:
@@ -144,8 +145,8 @@ def _aligned(npu: Tree, bench: Tree, ground: _Ground, first: Alignment, vocabula
     return replace(found, pairs=tuple(sorted(pairs, key=lambda pair: pair.npu)))
 
 
-def _given(found: Alignment, node: int, partner: int) -> Pair:
-    known = next((pair for pair in found.pairs if pair.npu == node and pair.bench == partner), None)
+def _given(known: Pair | None, node: int, partner: int) -> Pair:
+    """A pair that is certain because a person said so, with the matcher's evidence if it found it too."""
     if known is not None:
         return replace(known, confidence=1.0, note="")
     return Pair(npu=node, bench=partner, score=1.0, confidence=1.0, evidence=Evidence(name=1.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,8 +23,8 @@ def served(examples: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[st
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stdout is not None
     yield process, process.stdout.readline().strip(), goal
-    process.kill()
-    process.wait()
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=30)
 
 
 def test_two_tabs_save_and_the_server_ends_with_the_last(

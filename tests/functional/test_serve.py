@@ -75,8 +75,8 @@ def served(examples: Path, tmp_path: Path) -> Iterator[Served]:
     address = process.stdout.readline().strip()
     base, _, token = address.partition("?token=")
     yield Served(process, base, token, mapping)
-    process.kill()
-    process.wait()
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=30)
 
 
 def test_saving_writes_the_file_and_keeps_the_old_one(served: Served) -> None:
