@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST ?= $(BIN)/python -m pytest -n auto
+PYTEST ?= $(BIN)/python -m pytest -n auto --dist worksteal
 
 .PHONY: demo test lint clean
 

@@ -21,7 +21,7 @@ from .minimum import least_rules
 
 ONE_BY_ONE = frozenset({"seed-qwen2_5-vl"})  # pairs in which one tower's layers need rules one by one
 
-_GLANCE = 10.0  # seconds for a single layer: what takes longer there is better asked with two
+_GLANCE = 5.0  # seconds for a single layer: what takes longer there is better asked with two
 
 
 def bound(pair: Pair, most_kept: int = 3, seconds: float = 120.0) -> tuple[int, int, bool]:
