@@ -183,15 +183,20 @@ class Model {
     }
     this.npuSign = new Int32Array(npu.length);
     for (let node = npu.length - 1; node > 0; node--) {
-      const outer = landing.scopes[npu.parents[node]], scope = landing.scopes[node], name = npu.names[node];
-      let relation = engine.below(outer, scope) ?? "!" + scope;
-      if (/^\d+$/.test(name) && /^\d+$/.test(relation)) relation = "+" + (Number(relation) - Number(name));
-      else if (relation === name) relation = "=";
+      const relation = landing.rules[node] === engine.IDENTITY ? "=" : this.relation(node);
       const inner = npu.kids[node].map((child) => this.npuSign[child]);
       const alone = (this.alone.get("n" + node) || []).map((child) => this.benchSign[child]);
       this.npuSign[node] =
         number(`${npu.kind[node]}|${this.status[node]}|${landing.rules[node]}|${relation}|${inner}|${alone}`);
     }
+  }
+
+  /** A place relative to the parent's, layers by how far they are moved. */
+  relation(node) {
+    const outer = this.landing.scopes[this.npu.parents[node]], scope = this.landing.scopes[node];
+    const rest = engine.below(outer, scope) ?? "!" + scope, name = this.npu.names[node];
+    if (/^\d+$/.test(name) && /^\d+$/.test(rest)) return "+" + (Number(rest) - Number(name));
+    return rest === name ? "=" : rest;
   }
 
   // ---- rows
