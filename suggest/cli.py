@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 import click
 
 from .errors import LayermapError
+from .output import write
 
 _FINDINGS = 1
 _UNUSABLE = 2
@@ -53,8 +53,8 @@ def suggest(
     drafts = [found]
     if both is not None:
         drafts.append(draft_of(transposed(found.alignment), *sources[::-1]))
-        _write(render(drafts[1], style, comments=not no_comments), both)
-    _write(render(found, style, comments=not no_comments), output)
+        write(render(drafts[1], style, comments=not no_comments), both)
+    write(render(found, style, comments=not no_comments), output)
     if not quiet:
         for one in drafts:
             click.echo("\n".join(summary(one)), err=True)
@@ -92,7 +92,7 @@ def invert_mapping(mapping: str, npu: str, bench: str, output: str | None) -> in
     loaded = load_mapping(read_plain(mapping), mapping)
     found = invert(loaded.layer_map, *read_pair(npu, bench))
     title = f"{Path(mapping).name} inverted: {found.pairs} pairs of modules, replayed as msprobe does"
-    _write(dump_yaml(found.layer_map, [title], [], comments=True), output)
+    write(dump_yaml(found.layer_map, [title], [], comments=True), output)
     for path in found.contested:
         click.echo(f"warning: {path}: several NPU modules land here; the deepest is taken", err=True)
     return 0 if found.pairs else _FINDINGS
@@ -114,32 +114,6 @@ def tree(source: str, style: str, depth: int | None, cls: str | None, grep: str 
     click.echo("\n".join([f"warning: {found.label}: {note}" for note in found.notes] + [headline(found)]), err=True)
     click.echo(shown, nl=False)
     return 0 if shown else _FINDINGS
-
-
-def _write(text: str, output: str | None) -> None:
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    place = Path(output)
-    try:
-        mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask()
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            Path(name).chmod(mode)
-            Path(name).replace(place)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise LayermapError(output, error.strerror or "cannot be written", "choose another place with -o") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def main(arguments: list[str] | None = None) -> None:
