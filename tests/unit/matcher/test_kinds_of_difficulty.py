@@ -164,6 +164,13 @@ def test_grouped_experts_get_no_partner_among_single_ones_but_the_group_is_liste
         assert listed == {("gate_proj", 6, "linear_fc1", 1), ("down_proj", 3, "linear_fc2", 1)}
 
 
+def test_grouped_experts_without_single_ones_on_the_other_side_are_listed_nowhere() -> None:
+    dense = {"mlp": "MLP", "mlp.gate": "Linear"}
+    alignment = align(tree(GROUPED), tree(dense))
+    assert "mlp.experts.linear_fc1" not in matched(alignment)
+    assert alignment.groups == ()
+
+
 def test_shared_experts_are_an_mlp_like_any_other() -> None:
     fused = {
         "shared_experts": "SharedExpertMLP",
