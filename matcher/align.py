@@ -18,7 +18,8 @@ from .confidence import Calibration, judge
 from .fold import fold
 from .forest import Aligner
 from .groups import fused_groups, with_groups
-from .leftover import expanded, pair_leftovers
+from .leftover import pair_leftovers
+from .links import expanded
 from .parents import pair_parents
 from .score import Weights
 from .shifts import shift_parts

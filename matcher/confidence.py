@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .alignment import Evidence, Pair
 from .forest import Aligner
-from .leftover import Links
+from .links import Links
 from .names import is_known
 from .score import name_likeness, shape_relation
 

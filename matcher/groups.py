@@ -13,7 +13,7 @@ from dataclasses import replace
 from .alignment import Group, Pair
 from .fold import Folded
 from .forest import Aligner
-from .leftover import Links
+from .links import Links
 from .names import words
 from .roles import GROUPED
 
@@ -56,21 +56,18 @@ def _grouped_experts(side: Folded, other: Folded, links: Links, back: Links) -> 
     """(module of all experts, the same module of every single expert on the other side) where one side groups them."""
     found = []
     for node in range(1, len(side.tree)):
-        home = side.tree.parents[node]
-        if node in links or not side.traits[node].solid or not _is_grouped(side, home):
+        if node in links or not side.traits[node].solid or not _is_grouped(side, node):
             continue
-        parts = _single_experts(other, links.get(_matched_above(side, home, links), 0), _grouped_roles(side, node))
+        home = _matched_above(side, side.tree.parents[node], links)
+        parts = _single_experts(other, links.get(home, 0), _grouped_roles(side, node))
         if parts and not any(part in back for part in parts):
             found.append((node, parts))
     return found
 
 
 def _is_grouped(side: Folded, node: int) -> bool:
-    """Whether a node holds all experts of a layer at once."""
-    below = side.tree.children[node]
-    return "experts" in words(side.tree.names[node]) and all(
-        side.tree.is_leaf(child) and not side.tree.names[child].isdigit() for child in below
-    )
+    """Whether a module computes all experts of a layer at once."""
+    return any(role.endswith(GROUPED) for role, _ in side.traits[node].roles)
 
 
 def _grouped_roles(side: Folded, node: int) -> frozenset[str]:
@@ -100,7 +97,7 @@ def _fused(side: Folded, other: Folded, links: Links, back: Links) -> list[tuple
     """(fused node, its parts on the other side) for every fused node of one side."""
     found = []
     for node in range(1, len(side.tree)):
-        if _is_grouped(side, side.tree.parents[node]):
+        if _is_grouped(side, node):
             continue
         for role in _roles(side, node):
             parts = _parts(side, other, links, back, node, role)

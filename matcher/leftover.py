@@ -9,17 +9,14 @@ ones of their kinds, and a module without parameters is not paired that one side
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable
-from functools import cache
 
 from .assign import assign
 from .fold import Folded
 from .forest import Aligner
 from .genus import PARAMETRIC
+from .links import Links, expanded, overlap
 from .sequence import uncrossed
-from .tree import Tree
 
 _MOST_PAIRS = 250_000  # beyond, an assignment of leftovers would take longer than everything else
 _DRIFT = 0.4  # what being first here and last there costs a pair; it decides between equals only
@@ -27,8 +24,6 @@ _NEAR = 1.5  # what it is worth that the neighbours of the two are each other's 
 _LEAST = 1e-6
 _ELSEWHERE = 2.5  # log odds beyond `Weights.leftover` at which two modules, the only ones of their kinds, may stand in
 # layers that are not partners: a downsampling that ends one stage here and begins the next there
-
-Links = dict[int, int]
 
 
 def pair_leftovers(aligner: Aligner, links: Links) -> Links:
@@ -43,18 +38,6 @@ def pair_leftovers(aligner: Aligner, links: Links) -> Links:
             moved |= subtree
             taken.update(subtree.values())
     return moved
-
-
-def expanded(aligner: Aligner, top: tuple[tuple[int, int], ...]) -> Links:
-    """These links, and the links below each of them, down to the leaves."""
-    links: Links = {}
-    stack = [top]
-    while stack:
-        for a, b in stack.pop():
-            links[max(a, -1 - a)] = max(b, -1 - b)
-            if a >= 0 and b >= 0:
-                stack.append(aligner.links(a, b))
-    return links
 
 
 def _round(aligner: Aligner, links: Links) -> list[tuple[int, int]]:
@@ -78,7 +61,7 @@ def _round(aligner: Aligner, links: Links) -> list[tuple[int, int]]:
     solid_rows = [_has_parameters(left, a) for a in rows]
     solid_columns = [_has_parameters(right, b) for b in columns]
     lone_rows, lone_columns = _lone([left.kind[a] for a in rows]), _lone([right.kind[b] for b in columns])
-    neighbours = _shared(left.tree, right.tree, links)
+    neighbours = overlap(left.tree, right.tree, links)
     values = []
     for row, a in enumerate(rows):
         line = [0.0] * len(columns)
@@ -95,22 +78,6 @@ def _round(aligner: Aligner, links: Links) -> list[tuple[int, int]]:
     here = [(left.kind[a], links.get(home, -1)) for a, home in zip(rows, homes, strict=True)]
     there = [(right.kind[b], away) for b, away in zip(columns, aways, strict=True)]
     return [(rows[row], columns[column]) for row, column in uncrossed(found, here, there)]
-
-
-def _shared(left: Tree, right: Tree, links: Links) -> Callable[[int, int], float]:
-    """A function: how many of the matched nodes below two nodes are each other's partners, in [0, 1] (Jaccard)."""
-    sources = sorted(links)
-    images = [links[a] for a in sources]
-    ordered = sorted(images)
-
-    @cache
-    def shared(a: int, b: int) -> float:
-        mine = images[bisect_left(sources, a) : bisect_left(sources, left.ends[a])]
-        common = sum(b <= image < right.ends[b] for image in mine)
-        theirs = bisect_left(ordered, right.ends[b]) - bisect_left(ordered, b)
-        return common / max(1, len(mine) + theirs - common)
-
-    return shared
 
 
 def _lone(kinds: list[int]) -> list[bool]:

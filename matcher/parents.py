@@ -11,20 +11,18 @@ beside the model does not tear ``GPTModel`` from ``Qwen2Model``.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .forest import Aligner
 from .genus import LIGHT
+from .links import Links, overlap
 from .tree import Tree
 
 _SHARED = 4.0  # weight of shared anchors (0 to 1) against the log odds of the wrappers' own names
 _HALF = 0.9  # two wrappers that share less than this of their anchors are no likelier partners than not
 _NAMED = 0.5
 _LEAST = 0.01  # two wrappers that hold the same are paired even when nothing in their names says so
-
-Links = dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ def pair_parents(aligner: Aligner, links: Links, moved: Links) -> Links:
     inside_left, inside_right = _inside_items(left), _inside_items(right)
     ours = _cover(left, right, anchors, inside_left, inside_right)
     theirs = _cover(right, left, back, inside_right, inside_left)
-    shared = _overlap(left, right, _anchors(left, right, moved) | anchors)
+    shared = overlap(left, right, _anchors(left, right, moved) | anchors)
     result = leaves | moved | _light(left, right, links, anchors)
     taken = set(result.values())
     seen: set[int] = set()
@@ -161,21 +159,6 @@ def _chain_up(tree: Tree, cover: Cover, node: int) -> list[int]:
         chain.append(node)
         node = tree.parents[node]
     return chain[::-1]
-
-
-def _overlap(left: Tree, right: Tree, anchors: Links) -> Callable[[int, int], float]:
-    """How much of all their anchors two nodes share, in [0, 1] (Jaccard)."""
-    sources = sorted(anchors)
-    images = [anchors[a] for a in sources]
-    ordered = sorted(images)
-
-    def shared(a: int, b: int) -> float:
-        mine = images[bisect_left(sources, a) : bisect_left(sources, left.ends[a])]
-        common = sum(b <= image < right.ends[b] for image in mine)
-        theirs = bisect_left(ordered, right.ends[b]) - bisect_left(ordered, b)
-        return common / max(1, len(mine) + theirs - common)
-
-    return shared
 
 
 def _in_order(here: list[int], there: list[int], worth: Callable[[int, int], float]) -> list[tuple[int, int]]:

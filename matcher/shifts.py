@@ -14,8 +14,7 @@ from itertools import product
 
 from .fold import Folded
 from .forest import Aligner
-from .leftover import Links, expanded
-from .tree import Tree
+from .links import Links, block_lists, relink
 
 _WORTH_SHIFTING = 0.5  # log odds that the shifted pairs must be worth more: half of what one good pair is
 _MOST_NAMES = 4
@@ -27,24 +26,13 @@ def shift_parts(aligner: Aligner, links: Links) -> Links:
     """The links with such parts moved; ``links`` is not changed."""
     left, right = aligner.left.tree, aligner.right.tree
     result = dict(links)
-    for rows, columns in _block_lists(left, right, links):
+    for rows, columns in block_lists(left, right, links).values():
         for ours, theirs in product(_optional(aligner.left, rows), _optional(aligner.right, columns)):
             best = max((_pairs(aligner, ours, theirs, shift) for shift in (0, 1, -1)), key=lambda found: found[0])
             current = sum(aligner.value(a, result[a]) for a in ours if a in result and result[a] in theirs)
             if best[0] > current + _WORTH_SHIFTING and _is_free(result, best[1], ours, theirs):
-                _relink(aligner, result, best[1], ours)
+                relink(aligner, result, (a for a in ours if a >= 0), best[1])
     return result
-
-
-def _block_lists(left: Tree, right: Tree, links: Links) -> list[tuple[list[int], list[int]]]:
-    """Linked numbered blocks of two lists, in order, for all lists with more than one of them."""
-    found: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
-    for a, b in sorted(links.items()):
-        if left.names[a].isdigit() and right.names[b].isdigit() and left.children[a] and right.children[b]:
-            rows, columns = found.setdefault((left.parents[a], right.parents[b]), ([], []))
-            rows.append(a)
-            columns.append(b)
-    return [lists for lists in found.values() if len(lists[0]) > 1]
 
 
 def _optional(side: Folded, blocks: Sequence[int]) -> list[Line]:
@@ -78,11 +66,3 @@ def _is_free(links: Links, new: Links, ours: Line, theirs: Line) -> bool:
     return all(links.get(a, b) in there for a, b in new.items()) and all(
         a in here for a, b in links.items() if b in wanted
     )
-
-
-def _relink(aligner: Aligner, links: Links, new: Links, ours: Line) -> None:
-    ends = aligner.left.tree.ends
-    for a in ours:
-        for node in range(max(a, 0), ends[a] if a >= 0 else 0):
-            links.pop(node, None)
-    links.update(expanded(aligner, tuple(new.items())))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .fold import Folded
 from .forest import Aligner
-from .leftover import Links, expanded
+from .links import Links, block_lists, relink
 from .names import words
 
 _SAME = 1e-3  # log odds by which a shifted list may be worth less: the preference for equal numbers, no more
@@ -54,7 +54,7 @@ def place_stages(aligner: Aligner, links: Links) -> Placed:
         if "experts" in words(aligner.left.tree.names[lists.left]):
             guessed.update((a, "offset is a guess: nothing tells which rank's experts these are") for a in current)
         elif last and not first:
-            _replace(aligner, pairs, current, shifted)
+            relink(aligner, pairs, current, shifted)
         elif first == last:
             why = "both ends are there" if first else "nothing beside the layers tells the stage"
             guessed.update((a, f"offset is a guess: {why}") for a in current)
@@ -63,24 +63,12 @@ def place_stages(aligner: Aligner, links: Links) -> Placed:
 
 def _unequal_lists(aligner: Aligner, links: Links) -> list[_Lists]:
     left, right = aligner.left.tree, aligner.right.tree
-    found: dict[tuple[int, int], None] = {}
-    for a, b in sorted(links.items()):
-        p, q = left.parents[a], right.parents[b]
-        blocks = left.names[a].isdigit() and right.names[b].isdigit() and left.children[a] and right.children[b]
-        if blocks and len(left.children[p]) != len(right.children[q]):
-            found[p, q] = None
-    return [_Lists(p, q, len(left.children[p]) < len(right.children[q])) for p, q in found]
+    sizes = {(p, q): (len(left.children[p]), len(right.children[q])) for p, q in block_lists(left, right, links)}
+    return [_Lists(p, q, ours < theirs) for (p, q), (ours, theirs) in sizes.items() if ours != theirs]
 
 
 def _worth(aligner: Aligner, items: Links) -> float:
     return sum(aligner.value(a, b) for a, b in items.items())
-
-
-def _replace(aligner: Aligner, pairs: Links, old: Links, new: Links) -> None:
-    for a in old:
-        for node in range(a, aligner.left.tree.ends[a]):
-            pairs.pop(node, None)
-    pairs.update(expanded(aligner, tuple(new.items())))
 
 
 def _ends(side: Folded, items: int, matched: set[int]) -> tuple[bool, bool]:

@@ -75,8 +75,9 @@ def with_series(view: View) -> View:
         outer = place[tree.parents[node]]
         step = series.get(node, tree.names[node])
         place[node] = f"{outer}.{step}" if outer else step
-        if node in series:
-            owner.setdefault(place[node].rpartition(".")[0], -1)
+        listed = place[node].rpartition(".")[0]
+        if node in series and listed not in owner:
+            owner[listed] = -1
             for step in _in_number_order(tree, series, tree.parents[node]):
                 owner.setdefault(f"{outer}.{step}" if outer else step, -1)
         owner[place[node]] = node

@@ -17,7 +17,8 @@ from .command_diff import diff
 from .command_review import review
 from .errors import LayermapError
 from .knowledge import Knowledge, knowledge_options
-from .output import STYLES, write
+from .output import write
+from .styles import STYLES
 
 _FINDINGS = 1
 _UNUSABLE = 2

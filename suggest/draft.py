@@ -7,7 +7,7 @@ differs from the alignment is reported as the fault that it is.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from matcher import Alignment, Pair, Tree, align
@@ -22,6 +22,7 @@ from .synthesise import Synthesis, synthesise, wrong_nodes
 REVIEW_BELOW = 0.8  # rules that are less sure than this ask for a look; one in five of them may be wrong
 _FORWARD = "forward"
 _GRADIENT = "parameters_grad"
+_FOR_GRADIENTS = "for parameters_grad, where msprobe doubles the module's name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +94,19 @@ def wishes(alignment: Alignment, scopes: Scopes) -> dict[int, str | None]:
     """Where every called NPU module has to land: its counterpart's scope, or None for nowhere."""
     wanted: dict[int, str | None] = {}
     partner = alignment.bench_of()
-    for node, called in enumerate(alignment.npu.called):
-        place = scopes.find(alignment.npu.paths[node]) if called else None
-        if place is not None:
-            bench = partner.get(node)
-            meets = bench is not None and alignment.bench.called[bench]
-            wanted[place] = alignment.bench.paths[bench] if bench is not None and meets else None
+    for node, place in called_places(alignment.npu, scopes):
+        bench = partner.get(node)
+        meets = bench is not None and alignment.bench.called[bench]
+        wanted[place] = alignment.bench.paths[bench] if bench is not None and meets else None
     return wanted
+
+
+def called_places(tree: Tree, scopes: Scopes) -> Iterator[tuple[int, int]]:
+    """(tree node, trie node) of every called module that was recorded."""
+    for node, called in enumerate(tree.called):
+        place = scopes.find(tree.paths[node]) if called else None
+        if place is not None:
+            yield node, place
 
 
 def gradient_wishes(here: Scopes, there: Scopes, wanted: Mapping[int, str | None]) -> dict[int, str | None]:
@@ -149,9 +156,8 @@ def annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], a
         decided = [pairs[node] for node in ids if node in pairs]
         sure = [pair.confidence for pair in decided] or [value for node in ids if (value := below[node]) is not None]
         confidence = min(sure, default=None)
-        note = _note(rule, confidence, decided, alignment)
-        if nodes and all({*scopes.entries[node]} == {_GRADIENT} for node in nodes):
-            note = "for parameters_grad, where msprobe doubles the module's name"
+        gradients = nodes and all({*scopes.entries[node]} == {_GRADIENT} for node in nodes)
+        note = _FOR_GRADIENTS if gradients else _note(rule, confidence, decided, alignment)
         rules.append(replace(rule, confidence=confidence, note=note))
     return LayerMap(tuple(rules))
 

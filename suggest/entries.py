@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from matcher import Module
+
 from .source import Entry
 
 LAYER_PREFIXES = ("Module", "Cell")
@@ -150,3 +152,12 @@ def module_entries(modules: Iterable[tuple[str, str | None]], prefix: str = "Mod
     """
     entries = [Entry(f"{prefix}.{path}.{cls or '?'}.forward.0", tuple(path.split(".")), cls) for path, cls in modules]
     return tuple(_renumbered(entries))
+
+
+def recorded(modules: Sequence[Module], prefix: str) -> tuple[tuple[Module, ...], tuple[Entry, ...]]:
+    """Modules under the paths that msprobe gives them, and the entries of one forward pass through every called one."""
+    called = [module for module in modules if module.called and module.path]
+    # A class that is not known ("") is a type that no section can be meant for.
+    entries = module_entries(((module.path, module.cls or None) for module in called), prefix)
+    moved = {module.path: ".".join(entry.scope) for module, entry in zip(called, entries, strict=True)}
+    return tuple(replace(module, path=moved.get(module.path, module.path)) for module in modules), entries

@@ -23,7 +23,7 @@ DAMAGED = "the file is damaged; copy it again from the machine that wrote it"
 UNREADABLE = "\ufffd"  # what stands for a byte that is no text
 _CHUNK = 1 << 18
 _LONGEST = 200  # of a name in an error
-_HEAD = 1 << 12
+HEAD = 1 << 12  # bytes that are looked at to tell what an input is
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Input:
     def head(self) -> bytes:
         """The first bytes."""
         with self.open() as stream:
-            return stream.read(_HEAD)
+            return stream.read(HEAD)
 
     def is_binary(self) -> bool:
         """Whether the first bytes are no text."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from matcher import Alignment, Group, Pair
+from matcher import Alignment, Group
 
+from .draft import called_places
 from .mapping import LayerMap
 from .needs import Wanted
 from .replay import land
@@ -36,15 +37,13 @@ def invert(mapping: LayerMap, npu: Source, bench: Source) -> Inversion:
     here, there = Scopes.build(npu.entries), Scopes.build(bench.entries)
     landing = land(here, there, mapping)
     partners: dict[int, list[int]] = {}
-    for path, called in zip(npu.tree.paths, npu.tree.called, strict=True):
-        node = here.find(path) if called else None
-        if node is not None and landing.nodes[node] > 0 and there.entries[landing.nodes[node]].get(_FORWARD):
+    for _, node in called_places(npu.tree, here):
+        if landing.nodes[node] > 0 and there.entries[landing.nodes[node]].get(_FORWARD):
             partners.setdefault(landing.nodes[node], []).append(node)
-    wanted: dict[int, str | None] = {}
-    for path, called in zip(bench.tree.paths, bench.tree.called, strict=True):
-        node = there.find(path) if called else None
-        if node is not None:
-            wanted[node] = here.path(_deepest(here, partners[node])) if node in partners else None
+    wanted: dict[int, str | None] = {
+        node: here.path(_deepest(here, partners[node])) if node in partners else None
+        for _, node in called_places(bench.tree, there)
+    }
     found = _proven(there, here, wanted)
     return Inversion(
         layer_map=found.layer_map,
@@ -81,10 +80,6 @@ def transposed(alignment: Alignment) -> Alignment:
     return Alignment(
         npu=alignment.bench,
         bench=alignment.npu,
-        pairs=tuple(sorted(pairs, key=_npu_node)),
+        pairs=tuple(sorted(pairs, key=lambda pair: pair.npu)),
         groups=tuple(Group(npu=group.bench, bench=group.npu) for group in alignment.groups),
     )
-
-
-def _npu_node(pair: Pair) -> int:
-    return pair.npu

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from matcher import Module, Params, Shape, Tree
 
 from .errors import LayermapError
+from .output import replace_file
 from .read_text import CONTAINERS
 from .read_tree import FORMAT, VERSION, source_of_modules
 from .source import Source
@@ -40,19 +40,7 @@ def tree_of(model: object) -> Source:
 def dump_tree(model: object, path: str | os.PathLike[str]) -> None:
     """Write a live model as a ``layermap-tree``, whole or not at all; raises `LayermapError` if that fails."""
     text = tree_json(list(_modules(model)), _framework(model))
-    place = Path(path)
-    try:
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            Path(name).chmod(0o644)
-            Path(name).replace(place)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise LayermapError(str(place), error.strerror or "cannot be written", "choose another place") from None
+    replace_file(str(Path(path)), text, "choose another place", 0o644)
 
 
 def tree_json(modules: Iterable[Module], framework: str) -> str:

@@ -10,18 +10,6 @@ import click
 
 from .errors import LayermapError
 
-STYLES = (
-    "yaml",
-    "json",
-    "pairs",
-    "pairs-json",
-    "markdown",
-    "cell-mapping",
-    "data-mapping",
-    "vis-config",
-    "model-explorer",
-)
-
 
 def write(text: str, output: str | None) -> None:
     """The text to standard output, or into a file that keeps its mode and is replaced in one step.
@@ -31,9 +19,18 @@ def write(text: str, output: str | None) -> None:
     if output is None:
         click.echo(text, nl=False)
         return
-    place = Path(output)
+    replace_file(output, text, "choose another place with -o")
+
+
+def replace_file(path: str, text: str, hint: str, mode: int | None = None) -> None:
+    """Put a text into a file, whole or not at all; it gets the mode, or keeps the one that it has or would get.
+
+    Raises `LayermapError` with the hint if that fails.
+    """
+    place = Path(path)
     try:
-        mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask()
+        if mode is None:
+            mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask()
         handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
@@ -44,7 +41,7 @@ def write(text: str, output: str | None) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise LayermapError(output, error.strerror or "cannot be written", "choose another place with -o") from None
+        raise LayermapError(path, error.strerror or "cannot be written", hint) from None
 
 
 def _umask() -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .dump_directory import holds_dumps, read_directory
 from .errors import ReadError
-from .files import KINDS, Input, input_at, is_place
+from .files import HEAD, KINDS, Input, input_at, is_place
 from .parameters import held_together
 from .printouts import CLASS, clean, is_child
 from .read_dcp import NAME as METADATA
@@ -72,11 +72,8 @@ def _split(path: str) -> tuple[str, str]:
 
 def _refuse_empty(source: Input) -> None:
     head = source.head()
-    if not head.strip() and (len(head) < _CHECKED or not any(line.strip() for line in source.lines())):
+    if not head.strip() and (len(head) < HEAD or not any(line.strip() for line in source.lines())):
         raise ReadError(source.label, "the input is empty", KINDS)
-
-
-_CHECKED = 1 << 12
 
 
 def _on_disk(source: Input) -> Path:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 from matcher import Module, Params
 
-from .entries import module_entries
+from .entries import recorded
 from .errors import ReadError
 from .files import UNREADABLE
 from .printouts import CHILD, CLASS, CLOSERS, Printout, bracket_depth, clean, find_printouts
@@ -127,14 +127,7 @@ def _recording(printout: Printout, label: str) -> Recording:
     root = _parse(printout, label)
     modules = list(_modules(root))
     is_cell = printout.bracket == "<" or any(module.cls in _CELL_SIGNS for module in modules)
-    called = [module for module in modules if module.called]
-    entries = module_entries(((m.path, m.cls) for m in called), "Cell" if is_cell else "Module")
-    shift = {m.path: ".".join(entry.scope) for m, entry in zip(called, entries, strict=True)}
-    return Recording(
-        f"line {printout.line}",
-        tuple(Module(shift.get(m.path, m.path), m.cls, m.called, m.params) for m in modules),
-        entries,
-    )
+    return Recording(f"line {printout.line}", *recorded(modules, "Cell" if is_cell else "Module"))
 
 
 class _Parser:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 
 from matcher import Module, Tree
 
-from .entries import module_entries
+from .entries import recorded
 from .errors import ReadError
 from .read_text import CONTAINERS
 from .source import Entry, Source
@@ -47,16 +47,8 @@ def modules_source(items: Iterable[object], label: str) -> Source:
 def source_of_modules(modules: Iterable[Module], label: str, kind: str, framework: str = "pytorch") -> Source:
     """The source of modules of which one forward pass calls every called one."""
     listed = list(modules)
-    # A class that is not known ("") is a type that no section can be meant for.
-    called = [module for module in listed if module.called and module.path]
-    entries = module_entries(
-        ((module.path, module.cls or None) for module in called), "Cell" if framework == "mindspore" else "Module"
-    )
-    shift = {module.path: ".".join(entry.scope) for module, entry in zip(called, entries, strict=True)}
-    tree = Tree.build(
-        Module(shift.get(module.path, module.path), module.cls, module.called, module.params) for module in listed
-    )
-    return Source(label=label, kind=kind, tree=tree, entries=(*_silent(listed), *entries))
+    modules, entries = recorded(listed, "Cell" if framework == "mindspore" else "Module")
+    return Source(label=label, kind=kind, tree=Tree.build(modules), entries=(*_silent(listed), *entries))
 
 
 def _silent(modules: Iterable[Module]) -> Iterable[Entry]:

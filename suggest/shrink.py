@@ -20,16 +20,16 @@ _KEPT = 3  # equal siblings kept: enough for one rule for all of them to beat on
 def shrunk(npu: Scopes, wanted: Wanted, kept: int = _KEPT) -> tuple[Scopes, dict[int, str | None]]:
     """The small trie, and what is wanted of its nodes; linear in nodes. ``kept`` equal siblings stay of each kind."""
     kinds = _kinds(npu, wanted)
-    new_id = {0: 0}
+    stays = {0}
     for node in range(len(npu)):
-        if node not in new_id:
+        if node not in stays:
             continue
         seen: Counter[int] = Counter()
         for name, child in npu.children[node].items():
             seen[kinds[child]] += 1
             if not name.isdigit() or seen[kinds[child]] <= kept:
-                new_id[child] = -1
-    nodes = [node for node in range(len(npu)) if node in new_id]
+                stays.add(child)
+    nodes = sorted(stays)
     new_id = {node: place for place, node in enumerate(nodes)}
     small = Scopes(
         names=tuple(npu.names[node] for node in nodes),
@@ -47,12 +47,11 @@ def _kinds(npu: Scopes, wanted: Wanted) -> list[int]:
     kinds = [0] * len(npu)
     for node in range(len(npu) - 1, 0, -1):
         name = npu.names[node]
-        anything = node not in wanted
         signature = (
             "#" if name.isdigit() else name,
             npu.types[node] if npu.types[node] != name else "#",
             tuple(npu.entries[node]),
-            "any" if anything else _seen_from_parent(npu, wanted, node),
+            _seen_from_parent(npu, wanted, node) if node in wanted else "any",
             tuple((inner, kinds[child]) for inner, child in npu.children[node].items()),
         )
         kinds[node] = known.setdefault(signature, len(known))
@@ -69,8 +68,7 @@ def _seen_from_parent(npu: Scopes, wanted: Wanted, node: int) -> str | None:
     while above and wanted.get(above) is None:
         way.append(npu.names[above])
         above = npu.parents[above]
-    outer = wanted.get(above) if above else ""
-    rest = below(outer or "", scope)
+    rest = below((above and wanted[above]) or "", scope)
     if rest is None:
         return f"!{scope}"
     numbers = [step for step in reversed(way) if step.isdigit()]

@@ -48,33 +48,30 @@ class JsonStream:
 
     def members(self) -> Iterator[str]:
         """The keys of the object at the cursor; take each value, with `value` or `members`, before the next key."""
-        self._expect("{")
-        if self.peek() == "}":
-            self._at += 1
-            return
-        while True:
+        for _ in self._items("{", "}"):
             key = self.value() if self.peek() == '"' else None
             if not isinstance(key, str):
                 raise self._damaged("a name in double quotes is missing")
             self._expect(":")
             yield key
-            if self.peek() != ",":
-                break
-            self._at += 1
-        self._expect("}")
 
     def elements(self) -> Iterator[object]:
         """The elements of the array at the cursor."""
-        self._expect("[")
-        if self.peek() == "]":
+        for _ in self._items("[", "]"):
+            yield self.value()
+
+    def _items(self, opening: str, closing: str) -> Iterator[None]:
+        """Stand at the beginning of every item between two brackets; each has to be taken before the next."""
+        self._expect(opening)
+        if self.peek() == closing:
             self._at += 1
             return
         while True:
-            yield self.value()
+            yield
             if self.peek() != ",":
                 break
             self._at += 1
-        self._expect("]")
+        self._expect(closing)
 
     def value(self) -> object:
         """The whole next value."""

@@ -14,9 +14,9 @@ import yaml
 
 from suggest.draft import Draft, draft
 from suggest.errors import LayermapError
-from suggest.output import STYLES
 from suggest.read import read
 from suggest.render import render
+from suggest.styles import STYLES
 
 
 @pytest.fixture(scope="module")

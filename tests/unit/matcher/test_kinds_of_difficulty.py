@@ -164,6 +164,26 @@ def test_grouped_experts_get_no_partner_among_single_ones_but_the_group_is_liste
         assert listed == {("gate_proj", 6, "linear_fc1", 1), ("down_proj", 3, "linear_fc2", 1)}
 
 
+def test_grouped_experts_without_single_ones_on_the_other_side_are_listed_nowhere() -> None:
+    dense = {"mlp": "MLP", "mlp.gate": "Linear"}
+    alignment = align(tree(GROUPED), tree(dense))
+    assert "mlp.experts.linear_fc1" not in matched(alignment)
+    assert alignment.groups == ()
+
+
+def test_shared_experts_are_an_mlp_like_any_other() -> None:
+    fused = {
+        "shared_experts": "SharedExpertMLP",
+        "shared_experts.linear_fc1": "Linear",
+        "shared_experts.linear_fc2": "Linear",
+    }
+    split = {"shared_experts": "MLP"} | {f"shared_experts.{name}_proj": "Linear" for name in ("gate", "up", "down")}
+    alignment = align(tree(fused), tree(split))
+    pair = next(p for p in alignment.pairs if alignment.npu.names[p.npu] == "linear_fc1")
+    assert alignment.bench.names[pair.bench] == "up_proj"
+    assert [alignment.bench.names[node] for node in pair.group] == ["gate_proj", "up_proj"]
+
+
 def test_experts_are_laid_one_to_one_and_a_shard_of_them_says_that_its_place_is_a_guess() -> None:
     one, other = tree(experts("mlp", 2)), tree(experts("mlp", 4))
     assert matched(align(other, other))["mlp.experts.3.up_proj"] == "mlp.experts.3.up_proj"

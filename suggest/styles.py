@@ -1,0 +1,13 @@
+"""The output formats by name, so that ``--help`` lists them without loading what writes them."""
+
+STYLES = (
+    "yaml",
+    "json",
+    "pairs",
+    "pairs-json",
+    "markdown",
+    "cell-mapping",
+    "data-mapping",
+    "vis-config",
+    "model-explorer",
+)
