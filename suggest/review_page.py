@@ -11,17 +11,18 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
-SCRIPTS = ("engine.js", "model.js", "view.js", "main.js")
+ENGINE = ("scopes.js", "replay.js", "document.js", "decisions.js", "engine.js")
+SCRIPTS = (*ENGINE, "state.js", "rows.js", "model.js", "dom.js", "detail.js", "view.js", "main.js")
 
 
 def review_page(data: Mapping[str, Any], serve: Mapping[str, str] | None = None) -> str:
     """The page for this data; ``serve`` is what a page from the server knows besides."""
     home = files("suggest") / "page"
-    script = "\n".join((home / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    script = scripts(SCRIPTS)
     style = (home / "review.css").read_text(encoding="utf-8")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; base-uri 'none';"
@@ -31,6 +32,12 @@ def review_page(data: Mapping[str, Any], serve: Mapping[str, str] | None = None)
     parts = {"POLICY": policy, "STYLE": style, "DATA": text, "SCRIPT": script}
     page = (home / "review.html").read_text(encoding="utf-8")
     return re.sub(r"\$([A-Z]+)", lambda found: parts[found[1]], page)
+
+
+def scripts(names: Iterable[str]) -> str:
+    """These files of the page as one script."""
+    home = files("suggest") / "page"
+    return "\n".join((home / name).read_text(encoding="utf-8") for name in names)
 
 
 def _quoted(word: str) -> str:

@@ -26,7 +26,7 @@ function start() {
 
   const actions = {
     here: () => here,
-    setHere: (value) => { here = value; view.drawDetail(); },
+    setHere: (value) => { here = value; view.detail.draw(view.selected); },
     decisionFor,
     accept(row) {
       if (!decidable(row)) return;

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from playwright.sync_api import Browser
 
 from benchmarks.corpus import PAIRS, pairs
 from matcher import Alignment, Module, Tree
@@ -24,6 +22,7 @@ from suggest.needs import taken
 from suggest.replay import land
 from suggest.review import Review, review_text, start_review
 from suggest.review_data import page_data
+from suggest.review_page import ENGINE, scripts
 from suggest.scopes import Scopes
 from suggest.source import Source
 
@@ -36,35 +35,42 @@ COMMENTS = st.sampled_from(
 )
 
 
-class Engine:
-    """The engine in a node process, a case a line."""
+RUN = """({ data, decisions }) => {
+  const npu = engine.unfold(data.npu), bench = engine.unfold(data.bench);
+  let lines = engine.linesOf(data);
+  const texts = [engine.saved(data, npu, bench, lines)];
+  for (const decision of decisions) {
+    lines = engine.decide(npu, bench, lines, [decision]);
+    texts.push(engine.saved(data, npu, bench, lines));
+  }
+  const landing = engine.land(npu, bench, engine.rulesOf(lines));
+  const places = {};
+  for (let node = 1; node < npu.length; node++) places[engine.pathOf(npu, node)] = landing.scopes[node];
+  return { texts, places };
+}"""
 
-    def __init__(self) -> None:
-        self.process = subprocess.Popen(
-            ["node", str(Path(__file__).parent / "engine_main.js")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+
+class Engine:
+    """The part of the page that touches no page, in a browser; it answers with the file after every decision."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.page = browser.new_page()
+        self.page.add_script_tag(content=scripts(ENGINE))
 
     def run(self, review: Review, decisions: list[Decision]) -> dict[str, Any]:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
         raw = [{"kind": d.kind, "nodes": d.nodes, "target": d.target, "here": d.here} for d in decisions]
-        self.process.stdin.write(json.dumps({"data": page_data(review, {}, {}), "decisions": raw}) + "\n")
-        self.process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+        case = json.dumps({"data": page_data(review, {}, {}), "decisions": raw})
+        answer: dict[str, Any] = json.loads(
+            self.page.evaluate(f"(text) => JSON.stringify(({RUN})(JSON.parse(text)))", case)
+        )
         return answer
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    if shutil.which("node") is None:
-        pytest.skip("node is not installed")
-    found = Engine()
+def engine(browser: Browser) -> Iterator[Engine]:
+    found = Engine(browser)
     yield found
-    found.process.kill()
-    found.process.wait()
+    found.page.close()
 
 
 def source(tree: Mapping[str, str]) -> Source:
