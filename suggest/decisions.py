@@ -8,7 +8,7 @@ next ancestor, and at last by a rule from TopLayer, which nothing can override. 
 that the edit leaves without work are removed.
 
 Why not draft all rules anew for every decision: a reviewer sees one line change, the rest of a file that people have
-worked on stays as it is, and the same few functions run in the page (``page/engine.js``), so that it saves the very
+worked on stays as it is, and the same few functions run in the page (``page/decisions.js``), so that it saves the very
 bytes that this module writes. A test compares the two.
 
 *Harm* is a module outside the decision whose counterpart is lost. Limits: a decision never moves another module out of

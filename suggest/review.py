@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from matcher import Alignment
 
 from .decisions import Decision, decide
-from .document import RULE, TEXT, Document, Line, load_document
+from .document import RULE, TEXT, Document, Line
 from .draft import Draft, draft
 from .mapping import printable
+from .read_document import load_document
 from .render import FOOTERS, header_name, render
 from .replay import NOWHERE, land
 from .scopes import Scopes

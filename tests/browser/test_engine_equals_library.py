@@ -15,10 +15,10 @@ from playwright.sync_api import Browser
 from benchmarks.corpus import PAIRS, pairs
 from matcher import Alignment, Module, Tree
 from suggest.decisions import ACCEPT, LINK, REJECT, Decision, decide
-from suggest.document import load_document
 from suggest.entries import module_entries
 from suggest.mapping import load_mapping, quoted
 from suggest.needs import taken
+from suggest.read_document import load_document
 from suggest.replay import land
 from suggest.review import Review, review_text, start_review
 from suggest.review_data import page_data

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from matcher import Alignment, Evidence, Pair
-from suggest.document import load_document
+from suggest.read_document import load_document
 from suggest.read_text import read_text
 from suggest.review import Review
 from suggest.review_data import page_data

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from suggest.document import load_document
 from suggest.errors import MappingError
+from suggest.read_document import load_document
 
 FILE = """# ours
 TopLayer:   # outer

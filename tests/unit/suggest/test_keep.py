@@ -8,13 +8,14 @@ from random import Random
 import pytest
 
 from benchmarks.corpus import PAIRS, pairs
-from suggest.document import RULE, load_document
+from suggest.document import RULE
 from suggest.draft import draft
 from suggest.errors import LayermapError, MappingError
 from suggest.keep import draft_around
 from suggest.mapping import load_mapping
 from suggest.output import write
 from suggest.read import read
+from suggest.read_document import load_document
 from suggest.render import render
 from suggest.replay import land
 from suggest.scopes import Scopes
