@@ -22,7 +22,7 @@ from .synthesise import Synthesis, synthesise, wrong_nodes
 REVIEW_BELOW = 0.8  # rules that are less sure than this ask for a look; one in five of them may be wrong
 _FORWARD = "forward"
 _GRADIENT = "parameters_grad"
-_FOR_GRADIENTS = "for parameters_grad, where msprobe doubles the module's name"
+FOR_GRADIENTS = "for parameters_grad, where msprobe doubles the module's name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ def annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], a
         sure = [pair.confidence for pair in decided] or [value for node in ids if (value := below[node]) is not None]
         confidence = min(sure, default=None)
         gradients = nodes and all({*scopes.entries[node]} == {_GRADIENT} for node in nodes)
-        note = _FOR_GRADIENTS if gradients else _note(rule, confidence, decided, alignment)
+        note = FOR_GRADIENTS if gradients else _note(rule, confidence, decided, alignment)
         rules.append(replace(rule, confidence=confidence, note=note))
     return LayerMap(tuple(rules))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import yaml
 
@@ -23,6 +23,7 @@ _OLD_TOP = "Cell"
 _LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STRING = "tag:yaml.org,2002:str"
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
+_REVIEWED = re.compile(r"#(?:.*;)?\s*reviewed\s*(?:;|$)")
 _RESERVED = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
 
@@ -64,11 +65,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class LoadedMapping:
-    """A mapping file as msprobe understands it, and what is wrong with the file."""
+    """A mapping file as msprobe understands it, what is wrong with it, and the lines that a person has said yes to."""
 
     name: str
     layer_map: LayerMap
     problems: tuple[Problem, ...] = ()
+    reviewed: frozenset[int] = frozenset()
 
 
 def load_mapping(text: str, name: str) -> LoadedMapping:
@@ -84,7 +86,9 @@ def load_mapping(text: str, name: str) -> LoadedMapping:
         raise MappingError(f"{name}:{line}", f"not valid YAML: {what}", "indent with blanks and quote keys") from None
     except yaml.YAMLError as error:
         raise MappingError(name, f"not valid YAML: {str(error).splitlines()[0]}", "give a mapping.yaml") from None
-    return _Reader(name).read(documents)
+    loaded = _Reader(name).read(documents)
+    lines = enumerate(text.splitlines(), start=1)
+    return replace(loaded, reviewed=frozenset(number for number, line in lines if _REVIEWED.search(line)))
 
 
 class _Reader:

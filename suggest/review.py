@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from matcher import Alignment
 
-from .decisions import Decision, decide
+from .decider import decide
+from .decisions import Decision
 from .document import RULE, TEXT, Document, Line
 from .draft import Draft, draft
 from .mapping import printable

@@ -21,6 +21,7 @@ from .statistics import Measured, Tensor
 
 _MOST_FIGURES = 1_000_000  # bytes of statistics per side, a third of what a page may weigh
 _NONE = -1
+_GRADIENT = "parameters_grad"
 
 
 def page_data(review: Review, npu: Mapping[str, Measured], bench: Mapping[str, Measured]) -> dict[str, Any]:
@@ -75,7 +76,7 @@ class _Side:
 
     def folded(self, states: list[str]) -> dict[str, Any]:
         """The kinds, children's before their parents', and the root's: ``[type, calls by state, called, class, params,
-        names, kinds]``; a type of 0 is the place's own name.
+        names, kinds]``; a type of 0 is the place's own name. And which of the states is that of gradients.
         """
         scopes, tree = self.scopes, self.tree
         known: dict[object, int] = {}
@@ -97,7 +98,8 @@ class _Side:
                 kinds.append([own, calls, int(called), cls, shown, names, below])
             kind_of[place] = known[key]
         self.kind_of = kind_of
-        return {"kinds": kinds, "root": kind_of[0]}
+        gradient = states.index(_GRADIENT) if _GRADIENT in states else _NONE
+        return {"kinds": kinds, "root": kind_of[0], "gradient": gradient}
 
     def figures(self, measured: Mapping[str, Measured]) -> dict[str, Any]:
         """Statistics by the page's number; the first instance of every kind if all are too many."""

@@ -2,9 +2,9 @@
 "use strict";
 
 const deciding = (() => {
-  const { kindOf, typeOf, find, hasState, joined, below, nowhere, taken } = scoping;
+  const { kindOf, typeOf, child, find, pathOf, hasState, isGradient, joined, below, nowhere, taken } = scoping;
   const { NOWHERE, IDENTITY, land } = replaying;
-  const { REVIEWED, parts, forbidden, words, ruledOut, rulesOf, at, withRule, without, withComment } = documents;
+  const { REVIEWED, FOR_GRADIENTS, parts, forbidden, words, ruledOut, rulesOf, at, withRule, without, withComment } = documents;
 
   class Decider {
     constructor(npu, bench, lines) {
@@ -19,6 +19,7 @@ const deciding = (() => {
       const nodes = decision.nodes.map((path) => find(this.npu, path)).filter((node) => node);
       if (!nodes.length) return this.lines;
       this.inside = this.subtrees(nodes);
+      const before = this.landing, busy = this.busy();
       if (decision.kind === "link") {
         const targets = this.targets(nodes, decision.target);
         nodes.forEach((node, index) => {
@@ -28,7 +29,13 @@ const deciding = (() => {
       if (decision.kind === "reject") {
         for (const node of nodes)
           if (taken(this.npu, this.bench, node, this.landing.scopes[node])) this.place(node, null, decision.here);
-      } else this.markReviewed(nodes);
+      } else {
+        this.markReviewed(nodes);
+        this.settle(nodes, decision);
+      }
+      this.follow(before, decision.here);
+      const still = this.busy();
+      for (const [name, rule] of busy) if (!still.has(name)) this.dropForGradients(rule.section, rule.key);
       return this.lines;
     }
 
@@ -65,16 +72,55 @@ const deciding = (() => {
       return [height, target, key];
     }
 
-    place(node, target, here) {
+    settle(nodes, decision) {
+      for (const node of nodes) {
+        if (this.landing.rules[node] !== IDENTITY || !hasState(this.npu, node, 0)) continue;
+        if (this.hit(node, this.landing.nodes[node])) this.place(node, this.landing.scopes[node], decision.here);
+        else if (decision.kind === "accept") this.place(node, null, true, [REVIEWED]);
+      }
+    }
+
+    follow(before, here) {
+      const wishes = [], { npu, bench } = this, { nodes, scopes } = this.landing;
+      const moved = (node) => nodes[node] !== before.nodes[node] && nodes[node] !== NOWHERE;
+      for (let node = 1; node < npu.length; node++) {
+        if (!moved(node)) continue;
+        const inner = child(npu, node, npu.names[node]), place = find(bench, scopes[node]);
+        if (inner === undefined || place === undefined || moved(inner)) continue;
+        const other = child(bench, place, bench.names[place]);
+        if (other !== undefined && isGradient(npu, inner) && isGradient(bench, other)) wishes.push([inner, other]);
+      }
+      for (const [inner, other] of wishes) {
+        const target = pathOf(bench, other);
+        if (this.landing.scopes[inner] !== target) this.place(inner, target, here, [FOR_GRADIENTS]);
+      }
+    }
+
+    busy() {
+      const rules = rulesOf(this.lines), found = new Map();
+      for (let node = 1; node < this.npu.length; node++) {
+        const rule = rules[this.landing.rules[node]];
+        if (rule && this.hit(node, this.landing.nodes[node])) found.set(rule.section + "\n" + rule.key, rule);
+      }
+      return found;
+    }
+
+    dropForGradients(section, key) {
+      const index = at(this.lines, section, key);
+      if (index >= 0 && !words(this.lines[index]).length && parts(this.lines[index]).some((part) => part.endsWith(FOR_GRADIENTS)))
+        this.lines = without(this.lines, section, key);
+    }
+
+    place(node, target, here, said = []) {
       let best = null;
       for (const anchor of this.anchors(node, here)) {
-        const tried = this.tried(node, target, anchor);
+        const tried = this.tried(node, target, anchor, said);
         if (!tried) continue;
         const harm = target !== null || here ? this.harm(tried[1], here) : 0;
-        if (!best || harm < best[0]) best = [harm, anchor, ...tried];
+        if (!best || harm < best[0]) best = [harm, ...tried];
         if (harm === 0) break;
       }
-      if (best) this.adopt(best[1], best[2], best[3]);
+      if (best) this.adopt(best[1], best[2]);
     }
 
     anchors(node, here) {
@@ -93,18 +139,18 @@ const deciding = (() => {
       return [...found.filter(now), ...found.filter((anchor) => !now(anchor))];
     }
 
-    tried(node, target, anchor) {
+    tried(node, target, anchor, said) {
       const index = at(this.lines, anchor.section, anchor.key);
       const image = this.landing.scopes[anchor.stop];
       const rest = target === null ? nowhere(this.bench, this.npu.names[node]) : below(image, target);
       if (rest === null || (anchor.stop && !image)) return null;
       const refused = (index >= 0 ? forbidden(this.lines[index]) : []).filter((name) => name !== rest);
-      if (target === null) {
+      if (target === null && !said.length) {
         const was = below(image, this.landing.scopes[node]);
         if (was && !refused.includes(was)) refused.push(was);
       }
-      const said = target === null ? ruledOut(refused) : [REVIEWED, ...ruledOut(refused)];
-      const lines = withRule(this.lines, anchor.section, anchor.key, rest, said);
+      const remark = said.length || target === null ? said : [REVIEWED];
+      const lines = withRule(this.lines, anchor.section, anchor.key, rest, [...remark, ...ruledOut(refused)]);
       const landing = land(this.npu, this.bench, rulesOf(lines));
       const reached = landing.scopes[node];
       const right = target === null ? !taken(this.npu, this.bench, node, reached) : reached === target;
@@ -121,7 +167,7 @@ const deciding = (() => {
       return count;
     }
 
-    adopt(anchor, lines, landing) {
+    adopt(lines, landing) {
       const fired = new Set(this.landing.rules), fires = new Set(landing.rules);
       const working = new Set();
       rulesOf(lines).forEach((rule, index) => {
@@ -132,12 +178,6 @@ const deciding = (() => {
         if (fired.has(index) && !working.has(rule.section + "\n" + rule.key) && !words(line).length)
           lines = without(lines, rule.section, rule.key);
       });
-      const index = at(lines, anchor.section, anchor.key);
-      if (index >= 0 && lines[index].key === lines[index].target && parts(lines[index]).join("; ") === REVIEWED) {
-        const fewer = without(lines, anchor.section, anchor.key);
-        const there = land(this.npu, this.bench, rulesOf(fewer)).scopes;
-        if (there.every((scope, node) => scope === landing.scopes[node])) lines = fewer;
-      }
       this.lines = lines;
       this.landing = land(this.npu, this.bench, rulesOf(lines));
     }
@@ -154,7 +194,9 @@ const deciding = (() => {
     }
 
     hit(node, place) {
-      return place !== NOWHERE && hasState(this.npu, node, 0) && hasState(this.bench, place, 0);
+      if (place === NOWHERE) return false;
+      if (isGradient(this.npu, node) && isGradient(this.bench, place)) return true;
+      return hasState(this.npu, node, 0) && hasState(this.bench, place, 0);
     }
   }
 

@@ -5,6 +5,7 @@
 const documents = (() => {
   const { TOP } = scoping;
   const REVIEWED = "reviewed", FORBIDDEN = "layermap: no";
+  const FOR_GRADIENTS = "for parameters_grad, where msprobe doubles the module's name";
   const OWN = new RegExp("^(?:(?:[0-9]\\.[0-9][0-9]|new|[0-9]\\.[0-9][0-9] new)?(?:(?:^| )(?:review(?:: [^\\n]*)?|blocked: " +
     "no counterpart|kept: another rule would move it|fused, covers [^\\n]*|for parameters_grad, [^\\n]*))?|reviewed)$");
 
@@ -144,5 +145,5 @@ const documents = (() => {
       ({ kind, head, value, tail, section, key, target }));
   }
 
-  return { REVIEWED, linesOf, textOf, text, parts, forbidden, words, ruledOut, toReview, rulesOf, at, withRule, without, withComment };
+  return { REVIEWED, FOR_GRADIENTS, linesOf, textOf, text, parts, forbidden, words, ruledOut, toReview, rulesOf, at, withRule, without, withComment };
 })();

@@ -9,7 +9,7 @@ const scoping = (() => {
     const kinds = side.kinds.map(([type, states, called, cls, params, names, below]) => ({
       type, states, called, cls, params, names, below, place: new Map(names.map((name, at) => [name, at])),
     }));
-    const scopes = { kinds, names: [], parents: [], kind: [], kids: [], ends: [], bench: new Map() };
+    const scopes = { kinds, gradient: side.gradient, names: [], parents: [], kind: [], kids: [], ends: [], bench: new Map() };
     const stack = [[side.root, -1, 0, TOP]];
     while (stack.length) {
       const [kind, parent, at, name] = stack.pop();
@@ -61,6 +61,10 @@ const scoping = (() => {
 
   const hasState = (scopes, node, state) => kindOf(scopes, node).states[state] > 0;
 
+  /** Whether nothing but a parameter's gradient stands at a place. */
+  const isGradient = (scopes, node) =>
+    kindOf(scopes, node).states.every((count, state) => count > 0 === (state === scopes.gradient)) && scopes.gradient >= 0;
+
   // ---- needs.py
 
   const joined = (outer, inner) => (outer ? outer + "." + inner : inner);
@@ -82,5 +86,5 @@ const scoping = (() => {
       kindOf(npu, node).states.some((count, state) => count > 0 && hasState(bench, found, state));
   }
 
-  return { TOP, unfold, kindOf, typeOf, child, find, pathOf, hasState, joined, below, nowhere, taken };
+  return { TOP, unfold, kindOf, typeOf, child, find, pathOf, hasState, isGradient, joined, below, nowhere, taken };
 })();

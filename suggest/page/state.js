@@ -125,7 +125,7 @@ class State {
     }
     if (place >= 0 && (this.accepted.has(node) || remark.reviewed)) return SURE;
     if (place < 0) {
-      const settled = this.accepted.has(node) || remark.refused || this.settled[this.npu.parents[node]];
+      const settled = this.accepted.has(node) || remark.refused || remark.reviewed || this.settled[this.npu.parents[node]];
       if (settled) this.settled[node] = 1;
       if (best < 0 || settled) return ONE;
       this.why.set(node, () => `a likely counterpart is free to take: ${engine.pathOf(this.bench, best)}`);

@@ -14,7 +14,8 @@ from playwright.sync_api import Browser
 
 from benchmarks.corpus import PAIRS, pairs
 from matcher import Alignment, Module, Tree
-from suggest.decisions import ACCEPT, LINK, REJECT, Decision, decide
+from suggest.decider import decide
+from suggest.decisions import ACCEPT, LINK, REJECT, Decision
 from suggest.entries import module_entries
 from suggest.mapping import load_mapping, quoted
 from suggest.needs import taken
