@@ -7,11 +7,11 @@
 | markdown       | tickets and chats | counts, rules, what to review, what is one-sided |
 | cell-mapping   | ``msprobe compare -cm`` | ``name.class: name.class`` of every matched module |
 | data-mapping   | ``msprobe compare -dm`` | ``tensor: tensor`` of every matched entry; both sides must be dumps |
+| api-mapping    | ``msprobe compare -am`` | APIs of other names and their arguments; both sides must be dumps |
 | vis-config     | the match file ``*.vis.config`` of TensorBoard's graph_ascend plugin | ``entry: entry`` |
 | model-explorer | Model Explorer's sync navigation | ``module: module``, by path |
 
-msprobe's ``api_mapping`` pairs argument positions of APIs, of which an alignment of modules tells nothing.
-Sources: sections 4.4 and 4.5 of msprobe 8.3.3's ``11.accuracy_compare_MindSpore.md``, ``generate_data_mapping``;
+Sources: sections 4.3 to 4.5 of msprobe 8.3.3's ``11.accuracy_compare_MindSpore.md``, ``generate_data_mapping``;
 ``add_match_nodes_by_config`` of tb-graph-ascend 8.3.2; ``SyncNavigationData`` of ai-edge-model-explorer 0.1.34.
 """
 
@@ -20,20 +20,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from .draft import Draft
-from .errors import LayermapError
-from .mapping import Rule, quoted
-from .replay import replay
-from .scopes import Scopes
-from .source import Entry, Source
-from .statistics import records
+from .mapping import Rule
+from .source import Entry
+from .tensor_formats import api_mapping, data_mapping, flat_yaml, matched_entries
 
 _COLUMNS = ("npu", "npu_class", "bench", "bench_class", "confidence", "note")
 _MODULES = ("Module", "Cell")
-_INPUTS = ("input_args", "input_kwargs", "input")
 
 
 def render_as(draft: Draft, style: str) -> str:
@@ -41,21 +37,10 @@ def render_as(draft: Draft, style: str) -> str:
     return FORMATS[style](draft)
 
 
-def _matched(draft: Draft) -> Iterator[tuple[Entry, Entry]]:
-    """Every NPU entry with its bench entry, in the order of the NPU side."""
-    here, there = Scopes.build(draft.npu.entries), Scopes.build(draft.bench.entries)
-    found = replay(here, there, draft.layer_map)
-    bench = {entry.name: entry for entry in draft.bench.entries}
-    for entry in draft.npu.entries:
-        partner = found[entry.name]
-        if partner is not None:
-            yield entry, bench[partner]
-
-
 def _module_pairs(draft: Draft) -> dict[str, str]:
     """By NPU path, the bench path of every module whose forward call is matched."""
     pairs: dict[str, str] = {}
-    for entry, partner in _matched(draft):
+    for entry, partner in matched_entries(draft):
         if entry.state == "forward" and _is_module(entry):
             pairs.setdefault(".".join(entry.scope), ".".join(partner.scope))
     return pairs
@@ -100,17 +85,12 @@ def _json(data: object) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
-def _yaml(pairs: Mapping[str, str]) -> str:
-    """A flat mapping, as msprobe's own files are; ``{}`` for none."""
-    return "".join(f"{quoted(key)}: {quoted(value)}\n" for key, value in pairs.items()) or "{}\n"
-
-
 def _cell_mapping(draft: Draft) -> str:
     pairs: dict[str, str] = {}
-    for entry, partner in _matched(draft):
+    for entry, partner in matched_entries(draft):
         if entry.state == "forward" and _is_module(entry):
             pairs.setdefault(_inner(entry.name), _inner(partner.name))
-    return _yaml(pairs)
+    return flat_yaml(pairs)
 
 
 def _inner(name: str) -> str:
@@ -118,57 +98,8 @@ def _inner(name: str) -> str:
     return ".".join(name.split(".")[1:-2])
 
 
-def _data_mapping(draft: Draft) -> str:
-    here, there = _dumped(draft.npu), _dumped(draft.bench)
-    pairs: dict[str, str] = {}
-    for entry, partner in _matched(draft):
-        ends = set(_tensor_ends(entry, there.get(partner.name)))
-        for end in _tensor_ends(entry, here.get(entry.name)):
-            pairs[entry.name + end] = partner.name + end if end in ends else "N/A"
-    return _yaml(pairs)
-
-
-def _dumped(source: Source) -> Mapping[str, Any]:
-    found = records(source.label)
-    if not found:
-        raise LayermapError(
-            source.label, "holds no tensors to pair", "give dumps on both sides for --format data-mapping"
-        )
-    return found
-
-
-def _tensor_ends(entry: Entry, record: object) -> list[str]:
-    """What stands behind an entry's name in the names of its tensors: ``.input.0``, ``.output.1.key``."""
-    if not isinstance(record, dict):
-        return []
-    if entry.state == "parameters_grad":
-        return [f".{name}" for name in record]
-    found: list[str] = []
-    for part, value in record.items():
-        if part in _INPUTS:
-            found += _leaves(".input", value)
-        elif part == "output":
-            found += _leaves(".output", value)
-        elif part == "parameters" and isinstance(value, dict):
-            found += [f".parameters.{name}" for name in value]
-    return found
-
-
-def _leaves(prefix: str, value: object) -> Iterator[str]:
-    parts: Iterator[tuple[object, object]]
-    if isinstance(value, dict) and "type" not in value:
-        parts = iter(value.items())
-    elif isinstance(value, list):
-        parts = iter(enumerate(value))
-    else:
-        yield prefix
-        return
-    for name, part in parts:
-        yield from _leaves(f"{prefix}.{name}", part)
-
-
 def _vis_config(draft: Draft) -> str:
-    return _json({entry.name: partner.name for entry, partner in _matched(draft)})
+    return _json({entry.name: partner.name for entry, partner in matched_entries(draft)})
 
 
 def _model_explorer(draft: Draft) -> str:
@@ -225,7 +156,8 @@ FORMATS: dict[str, Callable[[Draft], str]] = {
     "pairs-json": _pairs_json,
     "markdown": _markdown,
     "cell-mapping": _cell_mapping,
-    "data-mapping": _data_mapping,
+    "data-mapping": data_mapping,
+    "api-mapping": api_mapping,
     "vis-config": _vis_config,
     "model-explorer": _model_explorer,
 }

@@ -8,6 +8,7 @@ STYLES = (
     "markdown",
     "cell-mapping",
     "data-mapping",
+    "api-mapping",
     "vis-config",
     "model-explorer",
 )

@@ -94,8 +94,8 @@ def test_accept_reject_rewire_undo_and_save_give_the_bytes_of_the_library(
     )
     text = saved(page)
     assert text == review_text(review, decisions)
-    assert '"dense": "linear_fc2"' not in text
-    assert '"dense": "linear_proj"           # 1.00' not in text
+    assert '"dense": "linear_fc2"          # for parameters_grad' in text
+    assert '"dense": "linear_proj"' not in text
     assert "two on one counterpart" in (page.text_content("#detail") or "")
 
 
