@@ -4,6 +4,8 @@
 what msprobe cannot know: which API of another name does the work on the other side, as the rules of a mapping say for
 APIs, and which of its arguments and outputs are meant. An argument is paired with the one at the same position, or of
 the same keyword, where both have the same shape in every matched call; the others msprobe leaves out of its comparison.
+An API of which nothing agrees so is left to msprobe's own table. Outputs stand under ``ms_output`` and ``pt_output``,
+which is what msprobe reads, where its documentation says ``ms_outputs`` and ``pt_outputs``.
 
 Limits: msprobe takes an api_mapping by the number of the call in the whole run, not by module, so one pair of names
 holds everywhere; the most frequent counterpart is chosen. Sources: sections 4.3 and 4.5 of msprobe 8.3.3's
@@ -102,11 +104,10 @@ def api_mapping(draft: Draft) -> str:
     for name, partners in calls.items():
         count = Counter({other: len(pairs) for other, pairs in partners.items()})
         other = min(count, key=lambda api: (-count[api], api))
-        if other != name:
+        agreeing = {key: _agreeing(partners[other], part) for key, part in (("args", "input"), ("output", "output"))}
+        if other != name and any(agreeing.values()):
             lines += [f"- ms_api: {quoted(name)}", f"  pt_api: {quoted(other)}"]
-            for part, key in (("input", "args"), ("output", "output")):
-                listed = ", ".join(_agreeing(partners[other], part))
-                lines += [f"  {side}_{key}: [{listed}]" for side in ("ms", "pt")]
+            lines += [f"  {side}_{key}: [{', '.join(ends)}]" for key, ends in agreeing.items() for side in ("ms", "pt")]
     return "".join(f"{line}\n" for line in lines) or "[]\n"
 
 

@@ -13,11 +13,12 @@ function start() {
     here,
   });
 
+  const counted = (nodes) => (nodes.length === 1 ? "1 node" : `${nodes.length} nodes`);
+
   function report(what, { nodes, lost }) {
     view.flash = new Set(nodes);
     view.refresh();
-    const count = nodes.length === 1 ? "1 node" : `${nodes.length} nodes`;
-    view.say(`${what}: changes ${count}${lost ? `, ${lost} lose their counterpart` : ""}`);
+    view.say(`${what}: changes ${counted(nodes)}${lost ? `, ${lost} lose their counterpart` : ""}`);
     setTimeout(() => { view.flash = new Set(); }, 1500);
     $("rows").focus({ preventScroll: true });
   }
@@ -32,7 +33,8 @@ function start() {
       if (!decidable(row)) return;
       const nodes = model.members(row);
       const decision = { kind: "accept", nodes: nodes.map((node) => engine.pathOf(model.npu, node)), target: "", here: false };
-      report(`accepted ${model.npu.names[row.node]}`, model.decide(decision, nodes));
+      report("accepted", model.decide(decision, nodes));
+      view.say(`accepted ${model.npu.names[row.node]}: settles ${counted(nodes)}`);
     },
     reject(row) {
       if (!decidable(row) || model.hit[row.node] < 0) return;

@@ -70,6 +70,7 @@ def test_accept_reject_rewire_undo_and_save_give_the_bytes_of_the_library(
     select(page, f"{LAYERS}.0.mlp.dense_h_to_4h")
     page.keyboard.press("a")
     decisions.append(Decision(kind=ACCEPT, nodes=members("mlp.dense_h_to_4h")))
+    assert page.text_content("#status") == "accepted dense_h_to_4h: settles 3 nodes"
     assert saved(page) == review_text(review, decisions)
 
     select(page, f"{LAYERS}.0.self_attention.core_attention")
@@ -97,6 +98,29 @@ def test_accept_reject_rewire_undo_and_save_give_the_bytes_of_the_library(
     assert '"dense": "linear_fc2"          # for parameters_grad' in text
     assert '"dense": "linear_proj"' not in text
     assert "two on one counterpart" in (page.text_content("#detail") or "")
+
+
+def test_what_was_accepted_by_its_name_is_still_accepted_later(
+    make_review: MakeReview, tmp_path: Path, open_page: Opener
+) -> None:
+    for side, classes in (("npu", "AB"), ("gpu", "XY")):
+        text = f"Net(\n  (one): {classes[0]}()\n  (two): {classes[1]}()\n)\n"
+        (tmp_path / f"{side}.txt").write_text(text)
+    sides = (tmp_path / "npu.txt", tmp_path / "gpu.txt")
+    _, place = make_review(*sides, 'TopLayer:\n  "two": "one"\n')
+    page = open_page(place.as_uri())
+    select(page, "one")
+    assert "two on one counterpart" in (page.text_content("#detail") or "")
+    page.keyboard.press("a")
+    select(page, "two")
+    page.keyboard.press("x")
+    page.keyboard.press("a")
+    text = saved(page)
+    assert text == (
+        'TopLayer:\n  "two": "two_no_counterpart"  # reviewed; layermap: no one\n  "one": "one"  # reviewed\n'
+    )
+    _, place = make_review(*sides, text)
+    assert open_page(place.as_uri()).text_content("#count-review") == "0"
 
 
 def test_dragging_and_clicking_rewire_too(example: tuple[Review, Path], open_page: Opener) -> None:
