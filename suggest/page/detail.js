@@ -70,7 +70,7 @@ class Detail {
     const preview = () => {
       if (effect.textContent) return;
       const { nodes, lost } = model.preview(this.actions.decisionFor(row, place));
-      effect.textContent = `changes ${nodes.length} node${nodes.length === 1 ? "" : "s"}` + (lost ? `, ${lost} lose theirs` : "");
+      effect.textContent = `changes ${nodes.length} node${nodes.length === 1 ? "" : "s"}` + (lost ? `, ${lost === 1 ? "1 loses its own" : `${lost} lose theirs`}` : "");
     };
     const taken = owner > 0 ? `of ${model.npu.names[owner]}` : "free";
     return element("li", {}, element("button", { type: "button", title: path, on: {

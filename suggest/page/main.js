@@ -18,7 +18,7 @@ function start() {
   function report(what, { nodes, lost }) {
     view.flash = new Set(nodes);
     view.refresh();
-    view.say(`${what}: changes ${counted(nodes)}${lost ? `, ${lost} lose their counterpart` : ""}`);
+    view.say(`${what}: changes ${counted(nodes)}${lost ? `, ${lost === 1 ? "1 loses its" : `${lost} lose their`} counterpart` : ""}`);
     setTimeout(() => { view.flash = new Set(); }, 1500);
     $("rows").focus({ preventScroll: true });
   }

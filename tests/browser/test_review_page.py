@@ -147,7 +147,7 @@ def test_only_here_leaves_the_other_instances_alone(example: tuple[Review, Path]
     select(page, f"{LAYERS}.1.mlp.dense_4h_to_h")
     page.keyboard.press("o")
     page.keyboard.press("x")
-    assert "changes 1 node, 1 lose" in (page.text_content("#status") or "")
+    assert "changes 1 node, 1 loses its counterpart" in (page.text_content("#status") or "")
     assert saved(page) == review_text(
         review, [Decision(kind=REJECT, nodes=(f"{LAYERS}.1.mlp.dense_4h_to_h",), here=True)]
     )
