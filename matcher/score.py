@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .agreement import agreement
 from .fold import Folded
 from .genus import LIGHT
 from .lexicon import KIN
@@ -44,6 +45,8 @@ class Weights:
     leaf_against_inner: float = -1.6  # a module that computes against one that only holds others
     only: float = 0.5  # the only ones of their genus here and there
     leftover: float = 1.2  # what a pair out of place must be worth: there are many more such pairs than good ones
+    output: float = 3.0  # equal results of a run, against equal results elsewhere: nearly as good as an equal name
+    weight: float = 2.0  # equal parameters: as telling, but of tied ones and of copies there are several
     order: float = 0.7  # cost of being first of its genus here and last there
 
 
@@ -187,7 +190,7 @@ def _one_axis_differs(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
 class PairScorer:
     """Own values of pairs of kinds, each computed once; not frozen because its memory grows."""
 
-    __slots__ = ("_owns", "hopeless", "left", "right", "weights")
+    __slots__ = ("_numbers", "_owns", "hopeless", "left", "right", "weights")
 
     def __init__(self, left: Folded, right: Folded, weights: Weights) -> None:
         self.left = left
@@ -195,6 +198,15 @@ class PairScorer:
         self.weights = weights
         self.hopeless = weights.inner * (weights.genus_clash - 1.0)
         self._owns: dict[tuple[int, int], float] = {}
+        channels = (
+            (weights.output, agreement(left, right, left.tree.outputs, right.tree.outputs)),
+            (weights.weight, agreement(left, right, left.tree.weights, right.tree.weights)),
+        )
+        self._numbers = tuple((weight, found) for weight, found in channels if found is not None)
+
+    def numbers(self, one: int, other: int) -> float:
+        """What the statistics of two runs say for a pair of kinds, in log odds; 0 where they say nothing."""
+        return sum(weight * found.value(one, other) for weight, found in self._numbers)
 
     def own(self, one: int, other: int) -> float:
         """The value of a pair of kinds without what is below them."""
@@ -217,10 +229,13 @@ class PairScorer:
         if not one.solid and not other.solid:
             unlike = w.called_clash if left.called[a] != right.called[b] else 0.0
             holders = _holds_parameters(self.left, a) and _holds_parameters(self.right, b)
-            return (1.0 if holders else w.inner) * named + unlike
+            return (1.0 if holders else w.inner) * (named + self._measured(a, b)) + unlike
         lone = 0.0 if one.solid and other.solid else w.leaf_against_inner
-        value = w.bias + named + self._shape(one.shape, other.shape) + lone
+        value = w.bias + named + self._shape(one.shape, other.shape) + lone + self._measured(a, b)
         return value * w.light if value > 0 and one.genus in LIGHT and other.genus in LIGHT else value
+
+    def _measured(self, a: int, b: int) -> float:
+        return self.numbers(self.left.kind[a], self.right.kind[b]) if self._numbers else 0.0
 
     def _shape(self, one: tuple[int, ...], other: tuple[int, ...]) -> float:
         if one and other:
