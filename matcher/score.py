@@ -8,6 +8,8 @@ values are calibrated afterwards (`matcher.confidence`) rather than read as prob
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .agreement import agreement
@@ -29,6 +31,7 @@ class Weights:
     genus_equal: float = 0.9  # both norms, both linears: fitted, between what names and what shapes prefer
     genus_clash: float = -3.0  # a norm is no linear, whatever it is called
     shape_equal: float = 1.4  # several modules of a block share a shape, so it cannot decide alone
+    shape_in_proportion: float = 0.7  # networks of unequal width, whose shapes are the same in multiples of it
     vector_equal: float = 0.7  # nearly all norms of a model have one width
     shape_transposed: float = 0.7  # Conv1D keeps its weight transposed; but so does the other half of an MLP look
     shape_differs: float = -2.4  # less than a genus: one side may be sharded or padded in a way nobody knows
@@ -93,6 +96,7 @@ _COMPATIBLE = frozenset(
 
 
 _OTHER_STREAM = 0.35  # two streams of a block do the same things to different tokens
+_FEW_SHAPES = 3  # two networks with fewer different shapes may have none in common by chance
 _NUMBERED = 0.42  # a number says nothing: the middle of the scale
 
 
@@ -187,10 +191,28 @@ def _one_axis_differs(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
     return False
 
 
+def unequal_widths(left: Sequence[Trait], right: Sequence[Trait]) -> tuple[int, int] | None:
+    """The widths (most frequent extents) of two networks that have no shape in common; None where they have some.
+
+    A port is often debugged at another size than the reference ran at; then no shape can be equal.
+    """
+    ours, theirs = (Counter(trait.shape for trait in side if trait.shape) for side in (left, right))
+    if min(len(ours), len(theirs)) < _FEW_SHAPES or any(shape in theirs or shape[::-1] in theirs for shape in ours):
+        return None
+    widths = []
+    for shapes in (ours, theirs):
+        extents: Counter[int] = Counter()
+        for shape, count in shapes.items():
+            for extent in shape:
+                extents[extent] += count
+        widths.append(max(extents, key=lambda extent: (extents[extent], extent)))
+    return widths[0], widths[1]
+
+
 class PairScorer:
     """Own values of pairs of kinds, each computed once; not frozen because its memory grows."""
 
-    __slots__ = ("_numbers", "_owns", "hopeless", "left", "right", "weights")
+    __slots__ = ("_numbers", "_owns", "_widths", "hopeless", "left", "right", "weights")
 
     def __init__(self, left: Folded, right: Folded, weights: Weights) -> None:
         self.left = left
@@ -203,6 +225,7 @@ class PairScorer:
             (weights.weight, agreement(left, right, left.tree.weights, right.tree.weights)),
         )
         self._numbers = tuple((weight, found) for weight, found in channels if found is not None)
+        self._widths = unequal_widths(left.traits, right.traits)
 
     def numbers(self, one: int, other: int) -> float:
         """What the statistics of two runs say for a pair of kinds, in log odds; 0 where they say nothing."""
@@ -238,6 +261,10 @@ class PairScorer:
         return self.numbers(self.left.kind[a], self.right.kind[b]) if self._numbers else 0.0
 
     def _shape(self, one: tuple[int, ...], other: tuple[int, ...]) -> float:
+        if self._widths and one and other and len(one) == len(other):
+            ours, theirs = self._widths
+            alike = all(a * theirs == b * ours for a, b in zip(one, other, strict=True))
+            return self.weights.shape_in_proportion if alike else 0.0
         if one and other:
             relation = shape_relation(one, other)
             w = self.weights
