@@ -34,7 +34,7 @@ _NAME_DOTS = 3  # a name with fewer dots is no entry: optimizer, clip_grad
 class Records:
     """What dump.json tells: names in order, and of modules the parameters, of which some may have no readable shape.
 
-    ``outputs`` are the statistics of first results, of APIs too; ``weights`` those of largest parameters; both by name.
+    ``outputs`` are the statistics of first results, ``weights`` those of largest parameters, by name, of forward calls.
     """
 
     names: list[str] = field(default_factory=list)
@@ -47,13 +47,13 @@ class Records:
         """One entry of the object ``data``."""
         name = sys.intern(name)
         self.names.append(name)
-        if not isinstance(record, dict):
+        if not isinstance(record, dict) or ".forward." not in name or not name.startswith(LAYER_PREFIXES):
             return
         output = result_of(record)
         if output is not None:
             self.outputs[name] = output
         parameters = record.get("parameters")
-        if isinstance(parameters, dict) and parameters and name.split(".", 1)[0] in LAYER_PREFIXES:
+        if isinstance(parameters, dict) and parameters:
             shapes = [(key, shape_of(tensor)) for key, tensor in parameters.items()]
             self.params[name] = tuple((key, shape) for key, shape in shapes if shape is not None)
             self.shapeless += sum(shape is None for _, shape in shapes)
@@ -120,7 +120,7 @@ def recording_of(
     if records and records.shapeless:
         said.append(f"{records.shapeless} parameters have no readable shape")
     records = records or Records()
-    return Recording(where, tuple(_modules(forward, records)), entries, tuple(said), records.outputs)
+    return Recording(where, tuple(_modules(forward, records)), entries, tuple(said))
 
 
 def read_records(stream: JsonStream) -> Records:

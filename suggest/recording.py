@@ -11,10 +11,10 @@ about the class of a module the first one counts, and a note says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from matcher import Module, Numbers, Tree
+from matcher import Module, Tree
 
 from .entries import LAYER_PREFIXES
 from .source import Entry, Source
@@ -22,16 +22,12 @@ from .source import Entry, Source
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The modules and entries of one rank in one step; ``where`` names it within the input.
-
-    ``outputs`` are the statistics of first results, by name of the entry.
-    """
+    """The modules and entries of one rank in one step; ``where`` names it within the input."""
 
     where: str
     modules: tuple[Module, ...]
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
-    outputs: Mapping[str, Numbers] = field(default_factory=dict)
 
 
 def is_module(entry: Entry) -> bool:
@@ -59,7 +55,6 @@ class Merger:
         self._modules: dict[str, Module] = {}
         self._entries: list[Entry] = []
         self._names: set[str] = set()
-        self._outputs: dict[str, Numbers] = {}
         self._known: set[tuple[tuple[str, ...], str]] = set()
         self._notes: dict[str, None] = {}
 
@@ -79,8 +74,6 @@ class Merger:
             name = entry.name if entry.name not in self._names else f"{entry.name}@{recording.where}"
             self._names.add(name)
             self._entries.append(entry if name == entry.name else replace(entry, name=name))
-            if entry.name in recording.outputs:
-                self._outputs[name] = recording.outputs[entry.name]
         self._known.update((entry.scope, entry.state) for entry in new)
         self.wheres.append(recording.where)
 
@@ -92,7 +85,6 @@ class Merger:
             tree=Tree.build(self._modules.values()),
             entries=tuple(self._entries),
             notes=tuple(dict.fromkeys([*notes, *self._notes])),
-            outputs=self._outputs,
         )
 
     def _note_clashes(self, recording: Recording) -> None:

@@ -10,10 +10,9 @@ Scopes, and so the paths of the tree, carry the numbers that msprobe uses after 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from matcher import Numbers, Shape, Tree
+from matcher import Shape, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,6 @@ class Source:
 
     ``entries`` stand in the order of dump.json; ``notes`` are warnings for the user. ``parameters``
     are the names that the input lists, with shapes where known, if it is a list of parameters (`suggest.parameters`).
-    ``outputs`` are the statistics of what entries returned, by their names, if the run recorded them.
     """
 
     label: str
@@ -46,4 +44,3 @@ class Source:
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
     parameters: tuple[tuple[str, Shape | None], ...] = ()
-    outputs: Mapping[str, Numbers] = field(default_factory=dict)
