@@ -78,7 +78,7 @@ def pairs(root: Path = PAIRS, mode: str = "dump", scramble: float = 0.0, only: s
 def _pair(folder: Path, mode: str, scramble: float, *, reverse: bool) -> Pair:
     names = ("right", "left") if reverse else ("left", "right")
     modules = [json.loads((folder / f"{name}.modules.json").read_text()) for name in names]
-    gold, alone = _gold(folder, reverse=reverse)
+    gold, alone = gold_of(folder, reverse=reverse)
     if scramble:
         modules[0], moved = scrambled(modules[0], scramble)
         gold, alone = {moved[a]: b for a, b in gold.items()}, {moved[a] for a in alone}
@@ -93,7 +93,7 @@ def _pair(folder: Path, mode: str, scramble: float, *, reverse: bool) -> Pair:
     )
 
 
-def _gold(folder: Path, *, reverse: bool) -> tuple[dict[str, str], set[str]]:
+def gold_of(folder: Path, *, reverse: bool) -> tuple[dict[str, str], set[str]]:
     """Pairs and one-sided modules; wrappers for which several answers are right are left out."""
     gold = json.loads((folder / "gold.json").read_text())
     here, there = (1, 0) if reverse else (0, 1)

@@ -2,7 +2,21 @@
 
 from .align import Options, align
 from .alignment import Alignment, Evidence, Group, Pair
+from .numbers import Numbers
 from .score import Weights
 from .tree import Module, Params, Shape, Tree
 
-__all__ = ["Alignment", "Evidence", "Group", "Module", "Options", "Pair", "Params", "Shape", "Tree", "Weights", "align"]
+__all__ = [
+    "Alignment",
+    "Evidence",
+    "Group",
+    "Module",
+    "Numbers",
+    "Options",
+    "Pair",
+    "Params",
+    "Shape",
+    "Tree",
+    "Weights",
+    "align",
+]

@@ -30,6 +30,9 @@ _MOST_LEVELS = 3  # groups within groups that regrouped lists are compared throu
 _MOST_UNITS = 160
 _WORTH_REGROUPING = 1.0  # log odds that must be gained before two lists are read as grouped otherwise
 _EPSILON = 1e-6
+_PLACE = (
+    0.05  # cost of the first here for the last there, where genera tell no order: more than an accident of spelling
+)
 _RANKED = dict.fromkeys(("linear", "embedding", "router"), "matrix")  # genera that unknown names cannot tell apart
 _DEEP = 60  # from this depth on, values are computed bottom-up, since every level takes several stack frames
 
@@ -237,13 +240,15 @@ class Aligner:
         order, only = self.weights.order, self.weights.only
         keys = tuple(self._key(self.right, b) for b in right)
         values = []
-        for a, (genus, rank) in zip(left, here, strict=True):
+        tall, wide = max(len(left) - 1, 1), max(len(right) - 1, 1)
+        for row, (a, (genus, rank)) in enumerate(zip(left, here, strict=True)):
             line = self._row(self._key(self.left, a), keys)
             bonus = only if genus in lone else 0.0
             for column, value in enumerate(line):
                 if value > -bonus:
                     kin, other = there[column]
-                    line[column] = value - order * abs(rank - other) + (bonus if genus == kin else 0.0)
+                    worth = value - order * abs(rank - other)
+                    line[column] = worth + bonus if genus == kin else worth - _PLACE * abs(row / tall - column / wide)
             values.append(line)
         self._keep_order(values, left, right)
         total, found = assign(values)

@@ -8,8 +8,11 @@ values are calibrated afterwards (`matcher.confidence`) rather than read as prob
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .agreement import agreement
 from .fold import Folded
 from .genus import LIGHT
 from .lexicon import KIN
@@ -28,6 +31,7 @@ class Weights:
     genus_equal: float = 0.9  # both norms, both linears: fitted, between what names and what shapes prefer
     genus_clash: float = -3.0  # a norm is no linear, whatever it is called
     shape_equal: float = 1.4  # several modules of a block share a shape, so it cannot decide alone
+    shape_in_proportion: float = 0.7  # networks of unequal width, whose shapes are the same in multiples of it
     vector_equal: float = 0.7  # nearly all norms of a model have one width
     shape_transposed: float = 0.7  # Conv1D keeps its weight transposed; but so does the other half of an MLP look
     shape_differs: float = -2.4  # less than a genus: one side may be sharded or padded in a way nobody knows
@@ -44,6 +48,8 @@ class Weights:
     leaf_against_inner: float = -1.6  # a module that computes against one that only holds others
     only: float = 0.5  # the only ones of their genus here and there
     leftover: float = 1.2  # what a pair out of place must be worth: there are many more such pairs than good ones
+    output: float = 3.0  # equal results of a run, against equal results elsewhere: nearly as good as an equal name
+    weight: float = 2.0  # equal parameters: as telling, but of tied ones and of copies there are several
     order: float = 0.7  # cost of being first of its genus here and last there
 
 
@@ -90,6 +96,7 @@ _COMPATIBLE = frozenset(
 
 
 _OTHER_STREAM = 0.35  # two streams of a block do the same things to different tokens
+_FEW_SHAPES = 3  # two networks with fewer different shapes may have none in common by chance
 _NUMBERED = 0.42  # a number says nothing: the middle of the scale
 
 
@@ -184,10 +191,28 @@ def _one_axis_differs(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
     return False
 
 
+def unequal_widths(left: Sequence[Trait], right: Sequence[Trait]) -> tuple[int, int] | None:
+    """The widths (most frequent extents) of two networks that have no shape in common; None where they have some.
+
+    A port is often debugged at another size than the reference ran at; then no shape can be equal.
+    """
+    ours, theirs = (Counter(trait.shape for trait in side if trait.shape) for side in (left, right))
+    if min(len(ours), len(theirs)) < _FEW_SHAPES or any(shape in theirs or shape[::-1] in theirs for shape in ours):
+        return None
+    widths = []
+    for shapes in (ours, theirs):
+        extents: Counter[int] = Counter()
+        for shape, count in shapes.items():
+            for extent in shape:
+                extents[extent] += count
+        widths.append(max(extents, key=lambda extent: (extents[extent], extent)))
+    return widths[0], widths[1]
+
+
 class PairScorer:
     """Own values of pairs of kinds, each computed once; not frozen because its memory grows."""
 
-    __slots__ = ("_owns", "hopeless", "left", "right", "weights")
+    __slots__ = ("_numbers", "_owns", "_widths", "hopeless", "left", "right", "weights")
 
     def __init__(self, left: Folded, right: Folded, weights: Weights) -> None:
         self.left = left
@@ -195,6 +220,16 @@ class PairScorer:
         self.weights = weights
         self.hopeless = weights.inner * (weights.genus_clash - 1.0)
         self._owns: dict[tuple[int, int], float] = {}
+        channels = (
+            (weights.output, agreement(left, right, left.tree.outputs, right.tree.outputs)),
+            (weights.weight, agreement(left, right, left.tree.weights, right.tree.weights)),
+        )
+        self._numbers = tuple((weight, found) for weight, found in channels if found is not None)
+        self._widths = unequal_widths(left.traits, right.traits)
+
+    def numbers(self, one: int, other: int) -> float:
+        """What the statistics of two runs say for a pair of kinds, in log odds; 0 where they say nothing."""
+        return sum(weight * found.value(one, other) for weight, found in self._numbers)
 
     def own(self, one: int, other: int) -> float:
         """The value of a pair of kinds without what is below them."""
@@ -217,12 +252,19 @@ class PairScorer:
         if not one.solid and not other.solid:
             unlike = w.called_clash if left.called[a] != right.called[b] else 0.0
             holders = _holds_parameters(self.left, a) and _holds_parameters(self.right, b)
-            return (1.0 if holders else w.inner) * named + unlike
+            return (1.0 if holders else w.inner) * (named + self._measured(a, b)) + unlike
         lone = 0.0 if one.solid and other.solid else w.leaf_against_inner
-        value = w.bias + named + self._shape(one.shape, other.shape) + lone
+        value = w.bias + named + self._shape(one.shape, other.shape) + lone + self._measured(a, b)
         return value * w.light if value > 0 and one.genus in LIGHT and other.genus in LIGHT else value
 
+    def _measured(self, a: int, b: int) -> float:
+        return self.numbers(self.left.kind[a], self.right.kind[b]) if self._numbers else 0.0
+
     def _shape(self, one: tuple[int, ...], other: tuple[int, ...]) -> float:
+        if self._widths and one and other and len(one) == len(other):
+            ours, theirs = self._widths
+            alike = all(a * theirs == b * ours for a, b in zip(one, other, strict=True))
+            return self.weights.shape_in_proportion if alike else 0.0
         if one and other:
             relation = shape_relation(one, other)
             w = self.weights

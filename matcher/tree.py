@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .numbers import Numbers
+
 Shape = tuple[int, ...]
 Params = tuple[tuple[str, Shape], ...]
 
@@ -23,13 +25,16 @@ class Module:
     """One module as a reader found it; the raw material of a `Tree`.
 
     ``path`` is the dotted path without the model's own name ("" is the model itself). ``cls`` is the class name, ""
-    where the input does not tell it. ``params`` are the module's own parameters with their shapes, where known.
+    where the input does not tell it. ``params`` are the module's own parameters with their shapes, where known;
+    ``output`` and ``weight`` the statistics of its first result and of its largest parameter, from a run.
     """
 
     path: str
     cls: str = ""
     called: bool = True
     params: Params = ()
+    output: Numbers | None = None
+    weight: Numbers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class Tree:
     depths: tuple[int, ...]
     called: tuple[bool, ...]
     params: tuple[Params, ...]
+    outputs: tuple[Numbers | None, ...]
+    weights: tuple[Numbers | None, ...]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -55,6 +62,17 @@ class Tree:
 
     def is_leaf(self, node: int) -> bool:
         return not self.children[node]
+
+    def module(self, node: int, path: str | None = None) -> Module:
+        """The module at a node, under another path if one is given."""
+        return Module(
+            self.paths[node] if path is None else path,
+            self.classes[node],
+            self.called[node],
+            self.params[node],
+            self.outputs[node],
+            self.weights[node],
+        )
 
     def called_count(self) -> int:
         """How many nodes msprobe can record."""
@@ -119,4 +137,6 @@ def _in_preorder(names: list[str], order: list[list[int]], facts: list[Module | 
         depths=tuple(depths),
         called=tuple(module is not None and module.called and here > 0 for here, module in enumerate(known)),
         params=tuple(module.params if module else () for module in known),
+        outputs=tuple(module.output if module else None for module in known),
+        weights=tuple(module.weight if module else None for module in known),
     )

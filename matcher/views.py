@@ -111,7 +111,6 @@ def _rebuilt(view: View, owner: dict[str, int]) -> View:
     """The tree whose paths are owned by these nodes of the viewed tree; -1 owns a list that is not really there."""
     tree = view.tree
     whole = Tree.build(
-        Module(path, tree.classes[node], tree.called[node], tree.params[node]) if node >= 0 else Module(path, "", False)
-        for path, node in owner.items()
+        tree.module(node, path) if node >= 0 else Module(path, "", False) for path, node in owner.items()
     )
     return View(whole, tuple(view.real[owner[path]] if owner[path] >= 0 else -1 for path in whole.paths))

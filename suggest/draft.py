@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from matcher import Alignment, Pair, Tree, align
 
 from .collapse import collapsed
+from .drift import Drift, drift
 from .mapping import LayerMap, Rule
 from .replay import NOWHERE, land
 from .scopes import Scopes
@@ -31,7 +32,7 @@ class Draft:
 
     ``matched`` counts called NPU modules that the replay matches, of ``npu_modules``; the two lists name what has no
     counterpart, collapsed; ``groups`` the fused modules that no rule can express; ``faults`` NPU paths where the replay
-    differs from the alignment, which no input should ever cause.
+    differs from the alignment, which no input should ever cause; ``drift`` where the results of the two runs differ.
     """
 
     npu: Source
@@ -47,6 +48,7 @@ class Draft:
     bench_only_count: int
     groups: tuple[str, ...]
     faults: tuple[str, ...]
+    drift: Drift
 
     def to_review(self) -> tuple[Rule, ...]:
         """Doubtful rules, the most doubtful first."""
@@ -87,6 +89,7 @@ def draft_of(alignment: Alignment, npu: Source, bench: Source) -> Draft:
         bench_only_count=len(bench_only),
         groups=_group_lines(alignment),
         faults=tuple(here.path(node) for node in wrong_nodes(here, there, wanted, landing)),
+        drift=drift(npu, bench, hit),
     )
 
 

@@ -53,7 +53,7 @@ def tree_json(modules: Iterable[Module], framework: str) -> str:
 def modules_of(tree: Tree) -> Iterator[Module]:
     """The modules of a tree, in its order."""
     for node in range(len(tree)):
-        yield Module(tree.paths[node], tree.classes[node], tree.called[node], tree.params[node])
+        yield tree.module(node)
 
 
 def _record(module: Module) -> dict[str, object]:

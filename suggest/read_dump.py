@@ -2,8 +2,8 @@
 
 dump.json tells every recorded entry and the parameters of a module; construct.json who called whom, which places APIs
 below their module; an old stack.json the frame function between them. A file that stands alone is read for what it
-tells. All three are read entry by entry, and of an entry only its name and its parameters' shapes are kept: the
-statistics, which are nearly all of a dump, are not. Formats: msprobe 1.2 to 26.2.
+tells. All three are read entry by entry, and of an entry only its name, its parameters' shapes and the statistics of
+its first result and largest parameter are kept (`suggest.tensors`). Formats: msprobe 1.2 to 26.2.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from matcher import Module, Params
+from matcher import Module, Numbers, Params
 
 from .entries import LAYER_PREFIXES, entries_of
 from .errors import ReadError
@@ -22,6 +22,7 @@ from .files import Input
 from .recording import Recording, is_module
 from .source import Entry
 from .stream import JsonStream
+from .tensors import result_of, shape_of, weight_of
 
 MICRO_STEPS = "megatron_micro_step_number"
 FILES = ("dump.json", "construct.json")
@@ -31,19 +32,34 @@ _NAME_DOTS = 3  # a name with fewer dots is no entry: optimizer, clip_grad
 
 @dataclass(slots=True)
 class Records:
-    """What dump.json tells: names in order, the parameters of modules, and how many of those had no readable shape."""
+    """What dump.json tells: names in order, and of modules the parameters, of which some may have no readable shape.
+
+    ``outputs`` are the statistics of first results, ``weights`` those of largest parameters, by name, of forward calls.
+    """
 
     names: list[str] = field(default_factory=list)
     params: dict[str, Params] = field(default_factory=dict)
+    outputs: dict[str, Numbers] = field(default_factory=dict)
+    weights: dict[str, Numbers] = field(default_factory=dict)
     shapeless: int = 0
 
-    def add(self, name: str, parameters: object) -> None:
-        """One entry with what stands under ``parameters``."""
-        self.names.append(sys.intern(name))
-        if isinstance(parameters, dict) and parameters and name.split(".", 1)[0] in LAYER_PREFIXES:
+    def add(self, name: str, record: object) -> None:
+        """One entry of the object ``data``."""
+        name = sys.intern(name)
+        self.names.append(name)
+        if not isinstance(record, dict) or ".forward." not in name or not name.startswith(LAYER_PREFIXES):
+            return
+        output = result_of(record)
+        if output is not None:
+            self.outputs[name] = output
+        parameters = record.get("parameters")
+        if isinstance(parameters, dict) and parameters:
             shapes = [(key, shape_of(tensor)) for key, tensor in parameters.items()]
             self.params[name] = tuple((key, shape) for key, shape in shapes if shape is not None)
             self.shapeless += sum(shape is None for _, shape in shapes)
+            weight = weight_of(parameters)
+            if weight is not None:
+                self.weights[name] = weight
 
 
 Parents = Mapping[str, "str | None"]
@@ -103,15 +119,15 @@ def recording_of(
         raise ReadError(label, "no module among the recorded entries", "dump with level L0 or mix")
     if records and records.shapeless:
         said.append(f"{records.shapeless} parameters have no readable shape")
-    return Recording(where, tuple(_modules(forward, records.params if records else {})), entries, tuple(said))
+    records = records or Records()
+    return Recording(where, tuple(_modules(forward, records)), entries, tuple(said))
 
 
 def read_records(stream: JsonStream) -> Records:
     """The object ``data`` of a dump.json, entry by entry."""
     records = Records()
     for name in stream.members():
-        record = stream.value()
-        records.add(name, record.get("parameters") if isinstance(record, dict) else None)
+        records.add(name, stream.value())
     return records
 
 
@@ -143,19 +159,6 @@ def old_stack(stream: JsonStream) -> dict[str, list[str]]:
         if "." in name and isinstance(lines, list) and not name.startswith(LAYER_PREFIXES):
             found[name] = [sys.intern(line) for line in lines if isinstance(line, str)]
     return found
-
-
-def shape_of(tensor: object) -> tuple[int, ...] | None:
-    """The shape in a tensor's record, None if there is none; ``[record]`` and ``"[2, 3]"`` are read too."""
-    if isinstance(tensor, list) and len(tensor) == 1:
-        tensor = tensor[0]
-    shape = tensor.get("shape") if isinstance(tensor, dict) else None
-    if isinstance(shape, str):
-        parts = [part.strip() for part in shape.strip("[]() ").split(",") if part.strip()]
-        shape = [int(part) if part.isdigit() else None for part in parts]
-    if isinstance(shape, list) and all(isinstance(extent, int) for extent in shape):
-        return tuple(shape)
-    return None
 
 
 def _stream(place: Path) -> JsonStream:
@@ -196,10 +199,16 @@ def _framework(known: object, names: Iterable[str]) -> str:
     return "mindspore" if any(name.startswith("Cell.") for name in names) else "pytorch"
 
 
-def _modules(entries: Iterable[Entry], params: Mapping[str, Params]) -> Iterable[Module]:
-    """One module a scope; of several calls the first one's parameters count."""
+def _modules(entries: Iterable[Entry], records: Records) -> Iterable[Module]:
+    """One module a scope; of several calls the first one's parameters and numbers count."""
     seen: set[tuple[str, ...]] = set()
     for entry in entries:
         if entry.scope not in seen:
             seen.add(entry.scope)
-            yield Module(".".join(entry.scope), entry.type or "", params=params.get(entry.name, ()))
+            yield Module(
+                ".".join(entry.scope),
+                entry.type or "",
+                params=records.params.get(entry.name, ()),
+                output=records.outputs.get(entry.name),
+                weight=records.weights.get(entry.name),
+            )

@@ -44,7 +44,7 @@ class Drawing:
         if not (inputs or outputs) and not name.startswith(LAYER_PREFIXES):
             return
         parameters = _parameters(inputs) if isinstance(inputs, Mapping) else {}
-        self._records.add(name, parameters)
+        self._records.add(name, {"parameters": parameters, "output": _values(outputs)})
         self._parents[name] = parent if isinstance(parent, str) and parent.count(".") >= 3 else None
 
     def recording(self, where: str, label: str) -> Recording:
@@ -112,6 +112,10 @@ def _cell(text: object, name: str, label: str) -> object:
         raise ReadError(
             f"{label}: {name}", "the data of this node is no JSON; the database is damaged", _HINT
         ) from None
+
+
+def _values(outputs: object) -> list[object]:
+    return list(outputs.values()) if isinstance(outputs, Mapping) else []
 
 
 def _parameters(inputs: Mapping[str, object]) -> dict[str, object]:

@@ -60,7 +60,7 @@ class Merger:
 
     def add(self, recording: Recording) -> None:
         """Take what a recording adds to the union; one that is equal to an earlier one is only counted."""
-        run = hash((recording.modules, recording.entries))
+        run = hash((tuple((m.path, m.cls, m.called, m.params) for m in recording.modules), recording.entries))
         if run in self._seen:
             self.equal += 1
             return

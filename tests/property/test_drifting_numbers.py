@@ -1,0 +1,114 @@
+"""Numbers of two runs help where names do not, and never hurt where runs differ: real dumps, disturbed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matcher import Alignment, Numbers, Tree, align
+from suggest.read import read_pair
+
+DUMPS = Path(__file__).parents[1] / "data" / "dumps" / "gpt__legacy_core"
+Found = dict[str, str]
+
+
+@cache
+def trees() -> tuple[Tree, Tree]:
+    npu, bench = read_pair(str(DUMPS / "left"), str(DUMPS / "right"))
+    return npu.tree, bench.tree
+
+
+def pairs(alignment: Alignment) -> Found:
+    npu, bench = alignment.npu, alignment.bench
+    return {npu.paths[pair.npu]: bench.paths[pair.bench] for pair in alignment.pairs}
+
+
+def without_numbers(tree: Tree) -> Tree:
+    nothing = (None,) * len(tree)
+    return replace(tree, outputs=nothing, weights=nothing)
+
+
+@cache
+def by_names() -> Found:
+    npu, bench = trees()
+    return pairs(align(without_numbers(npu), without_numbers(bench)))
+
+
+def noisy(numbers: Numbers | None, noise: float, random: Random) -> Numbers | None:
+    if numbers is None:
+        return None
+    high, low, mean, norm = (
+        value * (1.0 + random.uniform(-noise, noise))
+        for value in (numbers.high, numbers.low, numbers.mean, numbers.norm)
+    )
+    return replace(numbers, high=high, low=low, mean=mean, norm=norm)
+
+
+def lost(npu: Tree, bench: Tree) -> Found:
+    found = pairs(align(npu, bench))
+    return {a: b for a, b in by_names().items() if found.get(a) != b}
+
+
+def test_equal_runs_lose_nothing() -> None:
+    assert lost(*trees()) == {}
+
+
+@settings(deadline=None, max_examples=12)
+@given(st.sampled_from([1e-3, 1e-2, 1e-1]), st.integers(0, 3), st.integers(0, 1000))
+def test_runs_that_drift_apart_from_a_layer_on_lose_nothing(noise: float, layer: int, seed: int) -> None:
+    npu, bench = trees()
+    random = Random(seed)
+    start = next((i for i, path in enumerate(npu.paths) if path.endswith(f"layers.{layer}")), len(npu))
+    outputs = tuple(
+        noisy(numbers, noise, random) if node >= start else numbers for node, numbers in enumerate(npu.outputs)
+    )
+    assert lost(replace(npu, outputs=outputs), bench) == {}
+
+
+@settings(deadline=None, max_examples=8)
+@given(st.integers(0, 1000))
+def test_other_weights_lose_nothing(seed: int) -> None:
+    npu, bench = trees()
+    random = Random(seed)
+    outputs = tuple(noisy(numbers, 0.5, random) for numbers in npu.outputs)
+    weights = tuple(noisy(numbers, 0.5, random) for numbers in npu.weights)
+    assert lost(replace(npu, outputs=outputs, weights=weights), bench) == {}
+
+
+def test_halved_parameters_of_tensor_parallel_ranks_lose_nothing() -> None:
+    npu, bench = trees()
+    halved = tuple(
+        numbers if numbers is None or len(params[0][1]) < 2 else replace(numbers, size=numbers.size // 2)
+        for numbers, params in zip(npu.weights, npu.params, strict=True)
+    )
+    shapes = tuple(
+        tuple((name, (shape[0] // 2, *shape[1:]) if len(shape) > 1 else shape) for name, shape in params)
+        for params in npu.params
+    )
+    assert lost(replace(npu, weights=halved, params=shapes), bench) == {}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_numbers_find_what_meaningless_names_hide(*, turned: bool) -> None:
+    npu, bench = trees()[::-1] if turned else trees()
+    names = {name: f"q{index}z" for index, name in enumerate(sorted({n for n in npu.names if n and not n.isdigit()}))}
+    classes = {cls: f"K{index}x" for index, cls in enumerate(sorted(set(npu.classes) - {""}))}
+    moved = {path: ".".join(names.get(step, step) for step in path.split(".")) for path in npu.paths}
+    hidden = Tree.build(
+        replace(npu.module(node, moved[npu.paths[node]]), cls=classes.get(npu.classes[node], ""))
+        for node in range(1, len(npu))
+        if npu.called[node]
+    )
+    known = {b: a for a, b in by_names().items()} if turned else by_names()
+    wanted = {moved[a]: b for a, b in known.items() if npu.called[npu.id_of()[a]]}
+    found = pairs(align(hidden, bench))
+    blind = pairs(align(without_numbers(hidden), bench))
+    right = sum(found.get(a) == b for a, b in wanted.items())
+    assert right == len(wanted)
+    assert right > sum(blind.get(a) == b for a, b in wanted.items())

@@ -1,0 +1,90 @@
+"""How close statistics are, and what their agreement says for kinds of modules."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from matcher import Module, Numbers, Tree
+from matcher.agreement import agreement
+from matcher.fold import Folded, fold
+from matcher.numbers import closeness, difference
+from matcher.traits import traits_of
+
+ONE = Numbers(64, 2.0, -1.0, 0.5, 8.0)
+
+
+def test_equal_statistics_are_as_close_as_can_be() -> None:
+    assert difference(ONE, replace(ONE)) == 0.0
+    assert closeness(ONE, replace(ONE)) == 1.0
+
+
+def test_closeness_fades_with_the_relative_difference() -> None:
+    steps = [closeness(ONE, replace(ONE, high=2.0 * (1 + apart))) for apart in (1e-5, 1e-3, 1e-2, 1e-1)]
+    assert steps == sorted(steps, reverse=True)
+    assert steps[0] > 0.99
+    assert steps[-1] == 0.0
+
+
+def test_another_size_or_another_kind_of_dump_is_another_tensor() -> None:
+    assert math.isinf(difference(ONE, replace(ONE, size=32)))
+    assert math.isinf(difference(ONE, Numbers(64, digest="ab")))
+
+
+def test_digests_are_equal_or_not() -> None:
+    assert closeness(Numbers(8, digest="ab"), Numbers(8, digest="ab")) == 1.0
+    assert closeness(Numbers(8, digest="ab"), Numbers(8, digest="cd")) == 0.0
+
+
+def test_infinities_are_equal_and_no_number_equals_none() -> None:
+    masked = replace(ONE, low=-math.inf, mean=-math.inf, norm=math.inf)
+    assert difference(masked, replace(masked)) == 0.0
+    assert math.isinf(difference(ONE, replace(ONE, mean=math.nan)))
+    assert math.isinf(difference(Numbers(4), Numbers(4, mean=1.0)))
+
+
+def test_constant_and_infinite_tensors_tell_nothing() -> None:
+    assert ONE.telling
+    assert Numbers(8, digest="ab").telling
+    assert not Numbers(64, 1.0, 1.0, 1.0, 8.0).telling
+    assert not replace(ONE, norm=math.inf).telling
+
+
+def side(*outputs: Numbers | None, names: tuple[str, ...] = ()) -> Folded:
+    steps = names or tuple(str(index) for index in range(len(outputs)))
+    tree = Tree.build(Module(f"m.{step}", "Linear", output=found) for step, found in zip(steps, outputs, strict=True))
+    return fold(tree, traits_of(tree))
+
+
+def test_the_kth_of_a_kind_is_held_against_the_kth_or_one_a_constant_number_on() -> None:
+    layers = [replace(ONE, norm=float(10 + n)) for n in range(4)]
+    left, right = side(*layers[1:]), side(*layers)
+    found = agreement(left, right, left.tree.outputs, right.tree.outputs)
+    assert found is not None
+    assert found.value(left.kind[-1], right.kind[-1]) == pytest.approx(1.0)
+
+
+def test_what_agrees_elsewhere_speaks_against_a_pair() -> None:
+    apart = replace(ONE, norm=20.0)
+    left, right = side(ONE, apart, names=("a", "b")), side(ONE, apart, names=("x", "y"))
+    found = agreement(left, right, left.tree.outputs, right.tree.outputs)
+    assert found is not None
+    kind_of = {name: left.kind[node] for node, name in enumerate(left.tree.names)}
+    other_of = {name: right.kind[node] for node, name in enumerate(right.tree.names)}
+    assert found.value(kind_of["a"], other_of["x"]) == pytest.approx(1.0)
+    assert found.value(kind_of["a"], other_of["y"]) == pytest.approx(-1.0)
+
+
+def test_a_side_without_numbers_says_nothing() -> None:
+    left, right = side(ONE), side(None)
+    assert agreement(left, right, left.tree.outputs, right.tree.outputs) is None
+
+
+def test_of_many_tensors_of_like_norm_only_the_nearest_are_looked_at() -> None:
+    crowd = [replace(ONE, norm=8.0 + n * 1e-4, high=2.0 + n) for n in range(60)]
+    left, right = side(crowd[30]), side(*crowd)
+    found = agreement(left, right, left.tree.outputs, right.tree.outputs)
+    assert found is not None
+    assert found.value(left.kind[-1], right.kind[-1]) == pytest.approx(1.0)

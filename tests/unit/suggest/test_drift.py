@@ -1,0 +1,56 @@
+"""The first matched module whose results differ."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from suggest.draft import draft
+from suggest.drift import Drift
+from suggest.read import read_pair
+from suggest.render import render, summary
+
+DUMPS = Path(__file__).parents[2] / "data" / "dumps" / "gpt__legacy_core"
+
+
+def disturbed(directory: Path, mark: str) -> str:
+    """A copy of the NPU side whose results are twice as large from the first entry on whose name holds ``mark``."""
+    (home,) = {found.parent for found in (DUMPS / "left").rglob("dump.json")}
+    dump = json.loads((home / "dump.json").read_text())
+    names = list(dump["data"])
+    for name in names[next(i for i, name in enumerate(names) if mark in name) :]:
+        for tensor in dump["data"][name].get("output") or []:
+            if isinstance(tensor, dict) and tensor.get("Max") is not None:
+                tensor.update({figure: 2 * tensor[figure] for figure in ("Max", "Min", "Mean", "Norm")})
+    (directory / "dump.json").write_text(json.dumps(dump))
+    for other in ("construct.json", "stack.json"):
+        (directory / other).write_text((home / other).read_text())
+    return str(directory)
+
+
+def test_equal_runs_agree_everywhere() -> None:
+    found = draft(*read_pair(str(DUMPS / "left"), str(DUMPS / "right")))
+    assert found.drift.first is None
+    assert found.drift.agreeing == found.drift.compared >= 36
+    line = (
+        f"results agree within 1% at {found.drift.agreeing} of {found.drift.compared} matched modules with statistics"
+    )
+    assert line in summary(found)
+    assert f"# {line}\n" in render(found, "yaml", comments=True)
+
+
+def test_the_first_module_that_differs_is_named_in_order_of_execution(tmp_path: Path) -> None:
+    npu = disturbed(tmp_path, "layers.1.mlp.dense_h_to_4h")
+    found = draft(*read_pair(npu, str(DUMPS / "right")))
+    assert found.drift.first is not None
+    assert found.drift.first[0].endswith("layers.1.mlp.dense_h_to_4h")
+    assert found.drift.first[1].endswith("layers.1.mlp.linear_fc1")
+    assert found.drift.agreeing < found.drift.compared
+
+
+def test_nothing_is_said_where_nothing_can_be_compared() -> None:
+    assert Drift(0, 0, None).line() == ""
+    pair = Path(__file__).parents[2] / "data" / "pairs" / "seed-qwen2_5-vl"
+    found = draft(*read_pair(str(pair / "left.txt"), str(pair / "right.txt")))
+    assert not found.drift.compared
+    assert not any("results agree" in line for line in summary(found))

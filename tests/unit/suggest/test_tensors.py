@@ -1,0 +1,41 @@
+"""Shapes and statistics out of the records of a dump."""
+
+from __future__ import annotations
+
+from matcher import Numbers
+from suggest.tensors import numbers_of, result_of, shape_of, weight_of
+
+RECORD = {"type": "torch.Tensor", "shape": [2, 3], "Max": 1, "Min": -1.0, "Mean": 0.0, "Norm": 2.5}
+
+
+def test_shapes_as_lists_and_as_text() -> None:
+    assert shape_of(RECORD) == (2, 3)
+    assert shape_of([RECORD]) == (2, 3)
+    assert shape_of({"shape": "(2, 3)"}) == (2, 3)
+    assert shape_of({"shape": "[2, x]"}) is None
+    assert shape_of(None) is None
+
+
+def test_statistics_of_one_tensor() -> None:
+    assert numbers_of(RECORD) == Numbers(6, 1.0, -1.0, 0.0, 2.5)
+    assert numbers_of(RECORD | {"md5": "ab"}) == Numbers(6, digest="ab")
+    assert numbers_of(RECORD | {"Max": None}) is None
+    assert numbers_of({"Max": 1.0}) is None
+    assert numbers_of("text") is None
+
+
+def test_the_first_tensor_that_was_returned_counts() -> None:
+    other = RECORD | {"Max": 9.0}
+    expected = Numbers(6, 1.0, -1.0, 0.0, 2.5)
+    assert result_of({"output": [RECORD, other]}) == expected
+    assert result_of({"output": [None, [RECORD], other]}) == expected
+    assert result_of({"output": [{"last_hidden_state": RECORD}]}) == expected
+    assert result_of({"output": []}) is None
+    assert result_of({}) is None
+
+
+def test_the_largest_parameter_counts() -> None:
+    large = RECORD | {"shape": [20, 3]}
+    assert weight_of({"bias": RECORD, "weight": large}) == Numbers(60, 1.0, -1.0, 0.0, 2.5)
+    assert weight_of({"weight": [large]}) == Numbers(60, 1.0, -1.0, 0.0, 2.5)
+    assert weight_of({}) is None
