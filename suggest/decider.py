@@ -18,7 +18,6 @@ decided next.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -28,9 +27,9 @@ from .draft import FOR_GRADIENTS, gradient_wishes
 from .needs import below, joined, nowhere, taken
 from .replay import IDENTITY, NOWHERE, Landing, land
 from .scopes import Scopes
+from .shifted import shifted
 
 _FORWARD, _GRADIENT = "forward", "parameters_grad"
-_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +74,10 @@ class _Decider:
             self._mark_reviewed(nodes)
             self._settle(nodes, decision)
         self._follow(before, here=decision.here)
-        for section, key in sorted(busy - self._busy()):
-            self._drop_for_gradients(section, key)
+        idle = busy - self._busy()
+        for rule in self.document.layer_map().rules:
+            if (rule.section, rule.key) in idle:
+                self._drop_for_gradients(rule.section, rule.key)
         return self.document
 
     def _subtrees(self, nodes: list[int]) -> frozenset[int]:
@@ -96,7 +97,7 @@ class _Decider:
             for _ in range(height - 1):
                 if stop > 0:
                     own, stop = joined(self.npu.names[stop], own), self.npu.parents[stop]
-            found.append(joined(self.landing.scopes[stop], _shifted(rest, key, own)))
+            found.append(joined(self.landing.scopes[stop], shifted(rest, key, own)))
         return [target, *found[1:]]
 
     def _relation(self, node: int, target: str) -> tuple[int, str, str]:
@@ -126,9 +127,18 @@ class _Decider:
         moved: dict[int, str | None] = {
             node: self.landing.scopes[node] for node, (old, new) in nodes if new not in (old, NOWHERE)
         }
-        for node, target in gradient_wishes(self.npu, self.bench, moved).items():
-            if self.landing.scopes[node] != target:
-                self._place(node, target, here=here, said=(FOR_GRADIENTS,))
+        wishes = gradient_wishes(self.npu, self.bench, moved)
+        for node in self._in_preorder() if wishes else ():
+            if node in wishes and self.landing.scopes[node] != wishes[node]:
+                self._place(node, wishes[node], here=here, said=(FOR_GRADIENTS,))
+
+    def _in_preorder(self) -> Iterator[int]:
+        """All nodes in the order in which the page numbers them; here they have that of the dump."""
+        stack = [0]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(self.npu.children[node].values()))
 
     def _busy(self) -> set[tuple[str, str]]:
         """The rules that lead anything to a counterpart, by section and key."""
@@ -233,16 +243,3 @@ class _Decider:
         if {*mine} == {*theirs} == {_GRADIENT}:
             return True
         return bool(mine.get(_FORWARD) and theirs.get(_FORWARD))
-
-
-def _shifted(rest: str, key: str, own: str) -> str:
-    """A target for another layer: every number moves by as much as the number in the key does."""
-    steps, old, new = rest.split("."), _numbers(key), _numbers(own)
-    if not len(_numbers(rest)) == len(old) == len(new):
-        return rest
-    moves = iter(after - before for before, after in zip(old, new, strict=True))
-    return ".".join(str(int(step) + next(moves)) if _NUMBER.fullmatch(step) else step for step in steps)
-
-
-def _numbers(path: str) -> list[int]:
-    return [int(step) for step in path.split(".") if _NUMBER.fullmatch(step)]

@@ -35,7 +35,10 @@ const deciding = (() => {
       }
       this.follow(before, decision.here);
       const still = this.busy();
-      for (const [name, rule] of busy) if (!still.has(name)) this.dropForGradients(rule.section, rule.key);
+      for (const { section, key } of rulesOf(this.lines)) {
+        const name = section + "\n" + key;
+        if (busy.has(name) && !still.has(name)) this.dropForGradients(section, key);
+      }
       return this.lines;
     }
 
@@ -97,10 +100,10 @@ const deciding = (() => {
     }
 
     busy() {
-      const rules = rulesOf(this.lines), found = new Map();
+      const rules = rulesOf(this.lines), found = new Set();
       for (let node = 1; node < this.npu.length; node++) {
         const rule = rules[this.landing.rules[node]];
-        if (rule && this.hit(node, this.landing.nodes[node])) found.set(rule.section + "\n" + rule.key, rule);
+        if (rule && this.hit(node, this.landing.nodes[node])) found.add(rule.section + "\n" + rule.key);
       }
       return found;
     }

@@ -166,4 +166,4 @@ def test_same_bytes_on_random_trees_and_files(
 def test_same_bytes_on_real_pairs(engine: Engine, name: str) -> None:
     for pair in pairs(only=name):
         review = start_review(pair.npu.source, pair.bench.source)
-        agree(engine, review, some_decisions(review.here, review.there, Random(1), 8))
+        agree(engine, review, some_decisions(review.here, review.there, Random(1), 4))
