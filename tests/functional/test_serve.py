@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -184,3 +186,21 @@ def test_serving_needs_a_file_and_a_readable_one(examples: Path, tmp_path: Path)
     run = layermap("review", "--serve", *sides, tmp_path / "m.yaml")
     assert (run.returncode, run.stdout) == (2, "")
     assert "m.yaml:2: key 0 of section TopLayer is no string" in run.stderr
+
+
+def test_an_occupied_port_is_an_error_of_one_line(examples: Path, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        sides = [str(examples / "npu.json"), str(examples / "gpu.json")]
+        goal = ["-o", str(tmp_path / "m.yaml"), "--port", str(port)]
+        run = subprocess.run(
+            [sys.executable, "-m", "suggest", "review", "--serve", *sides, *goal],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+    assert run.returncode == 2
+    assert run.stdout == ""
+    assert run.stderr.endswith(f"127.0.0.1:{port}: Address already in use; choose another --port\n")
