@@ -20,6 +20,7 @@ from .scoring import Score, macro_f1, score
 
 MODES = (("dump", 0.0), ("names", 0.0), ("dump", 0.5))
 FIXED = ("placeholder", "name_middle")  # definitions rather than weights
+UNSEEN = ("output", "weight", "shape_in_proportion")  # no pair holds statistics, or networks of two widths
 
 
 def evaluate(pair: Pair, options: Options) -> Score:
@@ -42,7 +43,7 @@ def settings(steps: list[float]) -> dict[str, Weights]:
     default = Weights()
     found = {"default": default}
     for weight in fields(Weights):
-        if weight.name not in FIXED:
+        if weight.name not in FIXED + UNSEEN:
             for step in steps:
                 found[f"{weight.name} x{step}"] = replace(
                     default, **{weight.name: getattr(default, weight.name) * step}

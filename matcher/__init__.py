@@ -2,7 +2,7 @@
 
 from .align import Options, align
 from .alignment import Alignment, Evidence, Group, Pair
-from .numbers import Numbers
+from .numbers import Numbers, difference
 from .score import Weights
 from .tree import Module, Params, Shape, Tree
 
@@ -19,4 +19,5 @@ __all__ = [
     "Tree",
     "Weights",
     "align",
+    "difference",
 ]

@@ -12,16 +12,16 @@ Limits: of several tensors that a module returns the first counts; instances in 
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import defaultdict
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from .fold import Folded
-from .numbers import Numbers, closeness
+from .numbers import FAR, Numbers, closeness
 
-_WINDOW = 3e-2  # relative difference of norms within which tensors are looked at at all
-_NEAREST = 12  # of the tensors in that window so many, the nearest, are looked at
+_NEAREST = 12  # of the tensors whose norm is near enough so many, the nearest, are looked at
 _EQUAL = 0.9  # closeness of tensors that surely are the same
 _TRUSTED = 0.2  # share of tensors with an equal one on the other side from which on the runs are taken to be comparable
 
@@ -58,7 +58,9 @@ def agreement(
         for b, value in found:
             shift = ranks_right[b] - ranks_left[a]
             sums[left.kind[a], right.kind[b]][shift] += value
-    sizes_left, sizes_right = _sizes(left, here), _sizes(right, there)
+    sizes_left, sizes_right = (
+        Counter(side.kind[node] for node in numbers) for side, numbers in ((left, here), (right, there))
+    )
     shares = {
         (one, other): min(1.0, max(by_shift.values()) / min(sizes_left[one], sizes_right[other]))
         for (one, other), by_shift in sums.items()
@@ -85,13 +87,6 @@ def _ranks(side: Folded, numbers: Mapping[int, Numbers]) -> dict[int, int]:
     return ranks
 
 
-def _sizes(side: Folded, numbers: Mapping[int, Numbers]) -> dict[int, int]:
-    sizes: dict[int, int] = defaultdict(int)
-    for node in numbers:
-        sizes[side.kind[node]] += 1
-    return sizes
-
-
 def _best(shares: Shares, side: int) -> dict[int, float]:
     best: dict[int, float] = {}
     for kinds, share in shares.items():
@@ -114,11 +109,12 @@ def _close(here: Mapping[int, Numbers], there: Mapping[int, Numbers]) -> Iterato
 
 def _near(shelf: Sequence[tuple[float, int]], norm: float) -> list[int]:
     """The nodes on a shelf sorted by norm that are nearest to a norm, ties by node."""
-    reach = abs(norm) * _WINDOW
-    low = bisect_left(shelf, (norm - reach, -1))
-    high = bisect_left(shelf, (norm + reach, len(shelf) and shelf[-1][1] + 1), low)
+    reach = abs(norm) * FAR
+    norm_of = itemgetter(0)
+    low = bisect_left(shelf, norm - reach, key=norm_of)
+    high = bisect_right(shelf, norm + reach, low, key=norm_of)
     if high - low > _NEAREST:
-        middle = bisect_left(shelf, (norm, -1), low, high)
+        middle = bisect_left(shelf, norm, low, high, key=norm_of)
         low = max(low, middle - _NEAREST)
         high = min(high, middle + _NEAREST)
     nearest = sorted(shelf[low:high], key=lambda entry: (abs(entry[0] - norm), entry[1]))

@@ -1,7 +1,8 @@
 """Align two module trees: the matcher's one entry point.
 
 1. `traits`: what every module is; `fold`: equal subtrees become one kind.
-2. `forest`: pairs of kinds are valued bottom-up and linked level by level.
+2. `forest`: pairs of kinds are valued bottom-up (by names, shapes and, from two runs, by `agreement` of numbers) and
+   linked level by level.
 3. `stages`: a pipeline stage whose layers start at 0 is moved to where its neighbours say it belongs.
 4. `shifts`: a downsampling that ends a stage here and begins the next there is moved by one.
 5. `leftover`: what moved out of its parent's image is paired across levels.

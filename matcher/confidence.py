@@ -14,7 +14,8 @@ from .alignment import Evidence, Pair
 from .forest import Aligner
 from .links import Links
 from .names import is_known
-from .score import name_likeness, shape_relation
+from .score import name_likeness
+from .shapes import shape_relation
 
 _CANDIDATES = 40  # neighbours of the chosen node that are looked at as runners-up
 _NOBODY = -3.0  # log odds of a runner-up that does not exist

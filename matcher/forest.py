@@ -30,9 +30,7 @@ _MOST_LEVELS = 3  # groups within groups that regrouped lists are compared throu
 _MOST_UNITS = 160
 _WORTH_REGROUPING = 1.0  # log odds that must be gained before two lists are read as grouped otherwise
 _EPSILON = 1e-6
-_PLACE = (
-    0.05  # cost of the first here for the last there, where genera tell no order: more than an accident of spelling
-)
+_PLACE = 0.05  # cost of first here for last there where genera tell no order: more than an accident of spelling
 _RANKED = dict.fromkeys(("linear", "embedding", "router"), "matrix")  # genera that unknown names cannot tell apart
 _DEEP = 60  # from this depth on, values are computed bottom-up, since every level takes several stack frames
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 _HALF = 3e-3  # relative difference that halves the closeness: what bfloat16 leaves of equal tensors
-_FAR = 3e-2  # relative difference from which on two tensors have nothing to do with each other
-AGREES = 1e-2  # relative difference up to which two tensors are reported as equal
+FAR = 3e-2  # relative difference from which on two tensors have nothing to do with each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def difference(one: Numbers, other: Numbers) -> float:
 def closeness(one: Numbers, other: Numbers) -> float:
     """1 for equal statistics, a half at the rounding of bfloat16, 0 from a few percent on."""
     apart = difference(one, other)
-    return 1.0 / (1.0 + apart / _HALF) if apart < _FAR else 0.0
+    return 1.0 / (1.0 + apart / _HALF) if apart < FAR else 0.0
 
 
 def _relative(one: float, other: float, scale: float) -> float:

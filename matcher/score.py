@@ -8,8 +8,6 @@ values are calibrated afterwards (`matcher.confidence`) rather than read as prob
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .agreement import agreement
@@ -18,6 +16,7 @@ from .genus import LIGHT
 from .lexicon import KIN
 from .names import is_known, likeness
 from .roles import CONTEXT_STREAM, GROUPED, Roles
+from .shapes import shape_relation, unequal_widths
 from .traits import Trait
 
 
@@ -96,7 +95,6 @@ _COMPATIBLE = frozenset(
 
 
 _OTHER_STREAM = 0.35  # two streams of a block do the same things to different tokens
-_FEW_SHAPES = 3  # two networks with fewer different shapes may have none in common by chance
 _NUMBERED = 0.42  # a number says nothing: the middle of the scale
 
 
@@ -165,50 +163,6 @@ def genus_value(one: str, other: str, weights: Weights) -> float:
     return weights.genus_clash
 
 
-def shape_relation(one: tuple[int, ...], other: tuple[int, ...]) -> str:
-    """How two shapes compare.
-
-    ``equal``; ``transposed`` (a matrix); ``compatible`` (a matrix padded, split or fused on one axis); ``differs`` (as
-    many axes, some of them equal); ``clash``.
-    """
-    if one == other:
-        return "equal"
-    if len(one) == len(other) == 2:
-        if one == other[::-1]:
-            return "transposed"
-        if _one_axis_differs(one, other) or _one_axis_differs(one, other[::-1]):
-            return "compatible"
-    alike = len(one) == len(other) and any(a == b for a, b in zip(one, other, strict=True))
-    return "differs" if alike else "clash"
-
-
-def _one_axis_differs(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether one axis is equal and the other could be padded (2 %), split among up to 16, or fused unevenly."""
-    for same, free in ((0, 1), (1, 0)):
-        low, high = sorted((one[free], other[free]))
-        if one[same] == other[same]:
-            return (high % low == 0 and high // low <= 16) or high - low <= 0.02 * high or low * 1.1 < high <= low * 2
-    return False
-
-
-def unequal_widths(left: Sequence[Trait], right: Sequence[Trait]) -> tuple[int, int] | None:
-    """The widths (most frequent extents) of two networks that have no shape in common; None where they have some.
-
-    A port is often debugged at another size than the reference ran at; then no shape can be equal.
-    """
-    ours, theirs = (Counter(trait.shape for trait in side if trait.shape) for side in (left, right))
-    if min(len(ours), len(theirs)) < _FEW_SHAPES or any(shape in theirs or shape[::-1] in theirs for shape in ours):
-        return None
-    widths = []
-    for shapes in (ours, theirs):
-        extents: Counter[int] = Counter()
-        for shape, count in shapes.items():
-            for extent in shape:
-                extents[extent] += count
-        widths.append(max(extents, key=lambda extent: (extents[extent], extent)))
-    return widths[0], widths[1]
-
-
 class PairScorer:
     """Own values of pairs of kinds, each computed once; not frozen because its memory grows."""
 
@@ -226,10 +180,6 @@ class PairScorer:
         )
         self._numbers = tuple((weight, found) for weight, found in channels if found is not None)
         self._widths = unequal_widths(left.traits, right.traits)
-
-    def numbers(self, one: int, other: int) -> float:
-        """What the statistics of two runs say for a pair of kinds, in log odds; 0 where they say nothing."""
-        return sum(weight * found.value(one, other) for weight, found in self._numbers)
 
     def own(self, one: int, other: int) -> float:
         """The value of a pair of kinds without what is below them."""
@@ -249,16 +199,19 @@ class PairScorer:
         named = w.name * (name_likeness(left.names[a], right.names[b], one, other) - w.name_middle)
         named += genus_value(one.genus, other.genus, w)
         named += w.cls * class_likeness(left.classes[a], right.classes[b])
+        named += self._measured(a, b)
         if not one.solid and not other.solid:
             unlike = w.called_clash if left.called[a] != right.called[b] else 0.0
             holders = _holds_parameters(self.left, a) and _holds_parameters(self.right, b)
-            return (1.0 if holders else w.inner) * (named + self._measured(a, b)) + unlike
+            return (1.0 if holders else w.inner) * named + unlike
         lone = 0.0 if one.solid and other.solid else w.leaf_against_inner
-        value = w.bias + named + self._shape(one.shape, other.shape) + lone + self._measured(a, b)
+        value = w.bias + named + self._shape(one.shape, other.shape) + lone
         return value * w.light if value > 0 and one.genus in LIGHT and other.genus in LIGHT else value
 
     def _measured(self, a: int, b: int) -> float:
-        return self.numbers(self.left.kind[a], self.right.kind[b]) if self._numbers else 0.0
+        """What the statistics of two runs say for the kinds of two nodes, in log odds; 0 where they say nothing."""
+        one, other = self.left.kind[a], self.right.kind[b]
+        return sum(weight * found.value(one, other) for weight, found in self._numbers)
 
     def _shape(self, one: tuple[int, ...], other: tuple[int, ...]) -> float:
         if self._widths and one and other and len(one) == len(other):

@@ -64,7 +64,7 @@ def draft(npu: Source, bench: Source) -> Draft:
 def draft_of(alignment: Alignment, npu: Source, bench: Source) -> Draft:
     """The draft mapping that gives an alignment of two inputs."""
     here, there = Scopes.build(npu.entries), Scopes.build(bench.entries)
-    places = {npu.tree.paths[node]: node for node in range(len(npu.tree))}
+    places = npu.tree.id_of()
     wanted = wishes(alignment, here)
     wanted |= gradient_wishes(here, there, wanted)
     synthesis = synthesise(here, there, wanted)

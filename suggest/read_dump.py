@@ -102,7 +102,8 @@ def recording_of(
 ) -> Recording:
     """The recording of what the files tell; None for a file that is not there."""
     said = list(notes)
-    names: list[str] = records.names if records else []
+    known = records or Records()
+    names = known.names
     parents = parents or {}
     if not names:
         names = [name for name in parents if name.count(".") >= _NAME_DOTS]
@@ -117,10 +118,9 @@ def recording_of(
     forward = [entry for entry in entries if is_module(entry) and entry.state == "forward"]
     if not forward:
         raise ReadError(label, "no module among the recorded entries", "dump with level L0 or mix")
-    if records and records.shapeless:
-        said.append(f"{records.shapeless} parameters have no readable shape")
-    records = records or Records()
-    return Recording(where, tuple(_modules(forward, records)), entries, tuple(said))
+    if known.shapeless:
+        said.append(f"{known.shapeless} parameters have no readable shape")
+    return Recording(where, tuple(_modules(forward, known)), entries, tuple(said))
 
 
 def read_records(stream: JsonStream) -> Records:

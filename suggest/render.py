@@ -38,7 +38,7 @@ def summary(draft: Draft) -> list[str]:
     lines.append(
         f"without counterpart: {draft.npu_only_count} on the NPU side, {draft.bench_only_count} on the bench side"
     )
-    lines += [draft.drift.line()] if draft.drift.compared else []
+    lines += _numbers(draft)
     lines += [f"  {_shown(rule)}" for rule in review[:_MOST_RULES]]
     if draft.faults:
         lines.append(
@@ -60,8 +60,12 @@ def _header(draft: Draft) -> list[str]:
     matched = f"{draft.matched} of {draft.npu_modules} NPU modules match, replayed as msprobe does"
     rules = "1 rule" if review == 1 else f"{review} rules"
     alone = f"{draft.npu_only_count} have no counterpart" + (" (listed below)" if draft.npu_only else "")
-    numbers = [draft.drift.line()] if draft.drift.compared else []
-    return [f"layermap draft: NPU {npu} -> bench {bench}", f"{matched}; {rules} to review; {alone}", *numbers]
+    return [f"layermap draft: NPU {npu} -> bench {bench}", f"{matched}; {rules} to review; {alone}", *_numbers(draft)]
+
+
+def _numbers(draft: Draft) -> list[str]:
+    line = draft.drift.line()
+    return [line] if line else []
 
 
 def header_name(label: str) -> str:

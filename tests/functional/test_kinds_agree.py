@@ -6,6 +6,7 @@ Five models, MindSpore's among them, in every kind of `tests.kinds`.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 from matcher import Tree, align
 from suggest.read import read
-from tests.kinds import FULL, NAMES, Modules, Writer, dump, mindspore_parameters, tree_file
+from tests.kinds import FULL, NAMES, Modules, Writer, dump, mindspore_parameters
 
 PAIRS = Path(__file__).parent.parent / "data" / "pairs"
 MODELS = (
@@ -23,7 +24,6 @@ MODELS = (
     "timm-vit-hf/left",
     "legacy-llama2-vs-hf/left",
 )
-SMALL = "mindformers-llama-hf/left"
 
 # What a kind does not know, and how many modules are aligned differently for it.
 UNKNOWN = {
@@ -59,27 +59,31 @@ def tolerance(name: str, write: Writer) -> int:
     return max((count for (model, kind), (count, _) in UNKNOWN.items() if model == name and kinds[kind]), default=0)
 
 
+@pytest.fixture(scope="module")
+def trees_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Tree]]:
+    """What every kind of one model is read as, by kind; each is written and read once."""
+
+    @cache
+    def trees(name: str) -> dict[str, Tree]:
+        return {
+            write.__name__: read(str(write(modules(name), tmp_path_factory.mktemp("kinds")))).tree
+            for write in FULL + NAMES
+        }
+
+    return trees
+
+
 @pytest.mark.parametrize("write", FULL + NAMES, ids=lambda write: write.__name__)
 @pytest.mark.parametrize("name", MODELS)
-def test_every_kind_is_aligned_with_a_dump_of_the_same_model_path_by_path(
-    name: str, write: Writer, tmp_path: Path
+def test_any_two_kinds_of_a_model_are_aligned_path_by_path(
+    name: str, write: Writer, trees_of: Callable[[str], dict[str, Tree]]
 ) -> None:
-    tree = read(str(write(modules(name), tmp_path))).tree
-    reference = read(str(dump(modules(name), tmp_path / "reference"))).tree
-    shared = called(tree) & called(reference)
-    assert len(shared) > 30
-    for pairs in (aligned(tree, reference), aligned(reference, tree)):
-        assert {path: pairs.get(path) for path in shared} == {path: path for path in shared}
-
-
-@pytest.mark.parametrize("write", FULL, ids=lambda write: write.__name__)
-def test_any_two_kinds_are_aligned_path_by_path(write: Writer, tmp_path: Path) -> None:
-    tree = read(str(write(modules(SMALL), tmp_path))).tree
-    for another in (tree_file, *NAMES):
-        bench = read(str(another(modules(SMALL), tmp_path / "bench"))).tree
+    tree = trees_of(name)[write.__name__]
+    for another, bench in trees_of(name).items():
         shared = called(tree) & called(bench)
+        assert len(shared) > 30
         pairs = aligned(tree, bench)
-        assert {path: pairs.get(path) for path in shared} == {path: path for path in shared}, another.__name__
+        assert {path: pairs.get(path) for path in shared} == {path: path for path in shared}, another
 
 
 @pytest.mark.parametrize("write", FULL + NAMES, ids=lambda write: write.__name__)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.numbers import disguised, without_numbers
 from matcher import Alignment, Numbers, Tree, align
 from suggest.read import read_pair
 
@@ -27,11 +28,6 @@ def trees() -> tuple[Tree, Tree]:
 def pairs(alignment: Alignment) -> Found:
     npu, bench = alignment.npu, alignment.bench
     return {npu.paths[pair.npu]: bench.paths[pair.bench] for pair in alignment.pairs}
-
-
-def without_numbers(tree: Tree) -> Tree:
-    nothing = (None,) * len(tree)
-    return replace(tree, outputs=nothing, weights=nothing)
 
 
 @cache
@@ -97,14 +93,7 @@ def test_halved_parameters_of_tensor_parallel_ranks_lose_nothing() -> None:
 @pytest.mark.parametrize("turned", [False, True])
 def test_numbers_find_what_meaningless_names_hide(*, turned: bool) -> None:
     npu, bench = trees()[::-1] if turned else trees()
-    names = {name: f"q{index}z" for index, name in enumerate(sorted({n for n in npu.names if n and not n.isdigit()}))}
-    classes = {cls: f"K{index}x" for index, cls in enumerate(sorted(set(npu.classes) - {""}))}
-    moved = {path: ".".join(names.get(step, step) for step in path.split(".")) for path in npu.paths}
-    hidden = Tree.build(
-        replace(npu.module(node, moved[npu.paths[node]]), cls=classes.get(npu.classes[node], ""))
-        for node in range(1, len(npu))
-        if npu.called[node]
-    )
+    hidden, moved = disguised(npu, 1.0)
     known = {b: a for a, b in by_names().items()} if turned else by_names()
     wanted = {moved[a]: b for a, b in known.items() if npu.called[npu.id_of()[a]]}
     found = pairs(align(hidden, bench))

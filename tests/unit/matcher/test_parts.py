@@ -14,8 +14,9 @@ from matcher.fold import fold
 from matcher.genus import genus_of, main_shape
 from matcher.names import is_known, likeness, plain, words
 from matcher.roles import norm_name, roles_of
-from matcher.score import role_likeness, shape_relation
+from matcher.score import role_likeness
 from matcher.sequence import align_sequences, uncrossed
+from matcher.shapes import shape_relation
 from matcher.traits import traits_of
 from matcher.views import is_chunked, plain_view, with_series
 

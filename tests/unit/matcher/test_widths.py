@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matcher import Module, Tree, align
-from matcher.score import unequal_widths
+from matcher.shapes import unequal_widths
 from matcher.traits import traits_of
 
 
