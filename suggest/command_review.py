@@ -32,11 +32,11 @@ def review(
 ) -> None:
     """Make a page to review MAPPING, or a new draft, in any browser."""
     from .draft import draft  # noqa: PLC0415
+    from .measured import measured  # noqa: PLC0415
     from .read import read_pair, read_plain  # noqa: PLC0415
     from .review import start_review  # noqa: PLC0415
     from .review_data import page_data  # noqa: PLC0415
     from .review_page import review_page  # noqa: PLC0415
-    from .statistics import statistics  # noqa: PLC0415
 
     goal = output or mapping
     if is_served and (goal is None or goal == "-"):
@@ -44,7 +44,7 @@ def review(
     text = read_plain(mapping) if mapping is not None else None
     left, right = read_pair(npu, bench)
     found = draft(left, right)
-    figures = statistics(npu, left), statistics(bench, right)
+    figures = measured(npu, left), measured(bench, right)
 
     def page(opened: Review, serve: dict[str, str] | None) -> str:
         return review_page(page_data(opened, *figures), serve)

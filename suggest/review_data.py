@@ -15,9 +15,10 @@ from matcher import Pair, Tree
 
 from .draft import REVIEW_BELOW
 from .mapping import quoted
+from .measured import Measured
 from .review import Review
 from .scopes import Scopes
-from .statistics import Measured, Tensor
+from .tensors import Tensor
 
 _MOST_FIGURES = 1_000_000  # bytes of statistics per side, a third of what a page may weigh
 _NONE = -1

@@ -16,15 +16,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from .draft import Draft
 from .errors import LayermapError
 from .mapping import quoted
+from .measured import records
 from .replay import replay
 from .scopes import Scopes
 from .source import Entry, Source
-from .statistics import records
 
 _INPUTS = ("input_args", "input_kwargs", "input")
 _MODULES = ("Module", "Cell")
@@ -56,8 +55,8 @@ def data_mapping(draft: Draft) -> str:
     return flat_yaml(pairs)
 
 
-def _dumped(source: Source, style: str) -> Mapping[str, Any]:
-    found = records(source.label)
+def _dumped(source: Source, style: str) -> Mapping[str, Mapping[str, object]]:
+    found = records(source.label, {entry.name for entry in source.entries})
     if not found:
         raise LayermapError(source.label, "holds no tensors to pair", f"give dumps on both sides for --format {style}")
     return found

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
+from suggest.measured import measured
 from suggest.read import read
 from suggest.review import Review, start_review
 from suggest.review_data import page_data
 from suggest.review_page import review_page
-from suggest.statistics import statistics
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
 ARGUMENTS = [
@@ -84,7 +84,7 @@ def make_review(tmp_path: Path) -> MakeReview:
         left, right = read(str(npu)), read(str(bench))
         review = start_review(left, right, mapping)
         place = tmp_path / "review.html"
-        data = page_data(review, statistics(str(npu), left), statistics(str(bench), right))
+        data = page_data(review, measured(str(npu), left), measured(str(bench), right))
         place.write_text(review_page(data), encoding="utf-8")
         return review, place
 

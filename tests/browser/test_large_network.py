@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from matcher import Alignment, Evidence, Pair
+from suggest.measured import Measured
 from suggest.read_document import load_document
 from suggest.read_text import read_text
 from suggest.review import Review
@@ -13,7 +14,7 @@ from suggest.review_data import page_data
 from suggest.review_page import review_page
 from suggest.scopes import Scopes
 from suggest.source import Source
-from suggest.statistics import Measured, Tensor
+from suggest.tensors import Tensor
 
 from .conftest import Opener
 
