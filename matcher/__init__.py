@@ -3,6 +3,7 @@
 from .align import Options, align
 from .alignment import Alignment, Evidence, Group, Pair
 from .numbers import Numbers, difference
+from .operators import Operator, kind_of, paired
 from .score import Weights
 from .tree import Module, Params, Shape, Tree
 
@@ -12,6 +13,7 @@ __all__ = [
     "Group",
     "Module",
     "Numbers",
+    "Operator",
     "Options",
     "Pair",
     "Params",
@@ -20,4 +22,6 @@ __all__ = [
     "Weights",
     "align",
     "difference",
+    "kind_of",
+    "paired",
 ]

@@ -40,6 +40,11 @@ def cli() -> None:
 @click.argument("bench")
 @click.option("-o", "--output", metavar="FILE", help="Write the draft to FILE (atomically) instead of standard output.")
 @click.option("--format", "style", type=click.Choice(STYLES), default="yaml", show_default=True)
+@click.option(
+    "--level",
+    type=click.Choice(["module", "mix"]),
+    help="Rules for modules only, or for APIs too. Default: what the inputs hold.",
+)
 @click.option("--no-comments", is_flag=True, help="Rules only.")
 @click.option("--both", metavar="FILE", help="Write the reverse mapping, from BENCH to NPU, to FILE too.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
@@ -49,6 +54,7 @@ def suggest(  # noqa: PLR0913  a command takes what its options give
     bench: str,
     output: str | None,
     style: str,
+    level: str | None,
     both: str | None,
     *,
     no_comments: bool,
@@ -62,10 +68,10 @@ def suggest(  # noqa: PLR0913  a command takes what its options give
     from .render import render, summary  # noqa: PLC0415
 
     sources = read_pair(npu, bench)
-    found, text = knowledge.drafted(*sources, style, comments=not no_comments)
+    found, text = knowledge.drafted(*sources, style, level or "", comments=not no_comments)
     drafts = [found]
     if both is not None:
-        drafts.append(draft_of(transposed(found.alignment), *sources[::-1]))
+        drafts.append(draft_of(transposed(found.alignment), *sources[::-1], level or ""))
         write(render(drafts[1], style, comments=not no_comments), both)
     write(text, output)
     if not quiet:

@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 
 from matcher import Alignment, Pair, Tree, align
 
+from .apis import Apis, Side, api_wishes, count_apis, has_apis, is_api
 from .collapse import collapsed
 from .drift import Drift, drift
+from .errors import LayermapError
 from .mapping import LayerMap, Rule
 from .replay import NOWHERE, land
 from .scopes import Scopes
@@ -49,6 +51,7 @@ class Draft:
     groups: tuple[str, ...]
     faults: tuple[str, ...]
     drift: Drift
+    apis: Apis
 
     def to_review(self) -> tuple[Rule, ...]:
         """Doubtful rules, the most doubtful first."""
@@ -56,21 +59,25 @@ class Draft:
         return tuple(sorted(doubtful, key=lambda rule: 1.0 if rule.confidence is None else rule.confidence))
 
 
-def draft(npu: Source, bench: Source) -> Draft:
-    """The draft mapping of two inputs."""
-    return draft_of(align(npu.tree, bench.tree), npu, bench)
+def draft(npu: Source, bench: Source, level: str = "") -> Draft:
+    """The draft mapping of two inputs; ``level`` as for `draft_of`."""
+    return draft_of(align(npu.tree, bench.tree), npu, bench, level)
 
 
-def draft_of(alignment: Alignment, npu: Source, bench: Source) -> Draft:
-    """The draft mapping that gives an alignment of two inputs."""
+def draft_of(alignment: Alignment, npu: Source, bench: Source, level: str = "") -> Draft:
+    """The draft mapping that gives an alignment of two inputs.
+
+    ``level`` is ``module`` for rules for modules only, ``mix`` for rules for APIs too, "" for what the inputs hold.
+    Raises `LayermapError` for ``mix`` where an input holds no APIs.
+    """
     here, there = Scopes.build(npu.entries), Scopes.build(bench.entries)
     places = npu.tree.id_of()
-    wanted = wishes(alignment, here)
-    wanted |= gradient_wishes(here, there, wanted)
+    modules = wishes(alignment, here)
+    wanted = all_wishes(modules, (npu, here), (bench, there), level)
     synthesis = synthesise(here, there, wanted)
     landing = land(here, there, synthesis.layer_map)
     hit = {
-        here.path(node): there.path(landing.nodes[node]) for node in wanted if is_hit(here, there, node, landing.nodes)
+        here.path(node): there.path(landing.nodes[node]) for node in modules if is_hit(here, there, node, landing.nodes)
     }
     hit_bench = set(hit.values())
     npu_only = [path for path in _called(alignment.npu) if path not in hit]
@@ -90,7 +97,20 @@ def draft_of(alignment: Alignment, npu: Source, bench: Source) -> Draft:
         groups=_group_lines(alignment),
         faults=tuple(here.path(node) for node in wrong_nodes(here, there, wanted, landing)),
         drift=drift(npu, bench, hit),
+        apis=count_apis(here, there, landing),
     )
+
+
+def all_wishes(
+    modules: Mapping[int, str | None], npu: tuple[Source, Scopes], bench: tuple[Source, Scopes], level: str = ""
+) -> dict[int, str | None]:
+    """The wishes of modules, with those of their gradients and, at the level ``mix``, of their APIs."""
+    here, there = npu[1], bench[1]
+    for source, scopes in (npu, bench):
+        if level == "mix" and not has_apis(scopes):
+            raise LayermapError(source.label, "holds no APIs", "dump it with level mix, or ask for --level module")
+    apis = api_wishes(Side.of(*npu), Side.of(*bench), modules) if level != "module" else {}
+    return {**modules, **gradient_wishes(here, there, modules), **apis}
 
 
 def wishes(alignment: Alignment, scopes: Scopes) -> dict[int, str | None]:
@@ -161,6 +181,8 @@ def annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], a
         confidence = min(sure, default=None)
         gradients = nodes and all({*scopes.entries[node]} == {_GRADIENT} for node in nodes)
         note = FOR_GRADIENTS if gradients else _note(rule, confidence, decided, alignment)
+        if nodes and all(is_api(scopes, node) for node in nodes):
+            note = "API"
         rules.append(replace(rule, confidence=confidence, note=note))
     return LayerMap(tuple(rules))
 

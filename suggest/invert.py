@@ -3,7 +3,7 @@
 A mapping is one-way: its rules are keyed by classes of the NPU side and only say where NPU modules land. The other
 direction needs other rules for the same pairs, so they are synthesised anew, from the pairs that the replay of the
 mapping gives. Where several NPU modules land on one bench module, msprobe draws the link back to the deepest of them,
-and so does the inversion. Limits: only modules are inverted; a rule for an API has no pairs of modules to show for it.
+and so does the inversion. APIs and gradients are inverted like modules, as far as the mapping matches them.
 """
 
 from __future__ import annotations
@@ -44,12 +44,22 @@ def invert(mapping: LayerMap, npu: Source, bench: Source) -> Inversion:
         node: here.path(_deepest(here, partners[node])) if node in partners else None
         for _, node in called_places(bench.tree, there)
     }
-    found = _proven(there, here, wanted)
+    others = _followers(here, there, landing.nodes, wanted)
+    found = _proven(there, here, {**others, **wanted})
     return Inversion(
         layer_map=found.layer_map,
         pairs=sum(scope is not None for scope in wanted.values()),
         contested=tuple(there.path(node) for node, several in sorted(partners.items()) if len(several) > 1),
     )
+
+
+def _followers(here: Scopes, there: Scopes, nodes: tuple[int, ...], modules: Wanted) -> dict[int, str | None]:
+    """What stands at places that are no modules, APIs and doubled gradients, and is matched, by bench node."""
+    partners: dict[int, list[int]] = {}
+    for node, place in enumerate(nodes):
+        if place > 0 and place not in modules and {*here.entries[node]} & {*there.entries[place]}:
+            partners.setdefault(place, []).append(node)
+    return {place: here.path(_deepest(here, several)) for place, several in partners.items()}
 
 
 def _deepest(scopes: Scopes, nodes: list[int]) -> int:

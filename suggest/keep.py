@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 
 from matcher import Alignment
 
+from .apis import count_apis
 from .around import Ground, aligned, meant
 from .document import RULE, Document, Line, ruled_out
-from .draft import Draft, annotated, draft_of, gradient_wishes, is_hit, wishes
+from .draft import Draft, all_wishes, annotated, draft_of, is_hit, wishes
 from .given import check_keys, check_places, refused
 from .mapping import LayerMap, Rule
 from .needs import NO_COUNTERPART, nowhere
@@ -43,8 +44,10 @@ class Kept:
     added: int
 
 
-def draft_around(npu: Source, bench: Source, text: str, name: str, vocabulary: Vocabulary | None = None) -> Kept:
-    """Draft what a mapping file leaves open.
+def draft_around(
+    npu: Source, bench: Source, text: str, name: str, vocabulary: Vocabulary | None = None, level: str = ""
+) -> Kept:
+    """Draft what a mapping file leaves open; ``level`` as for `suggest.draft.draft_of`.
 
     Raises `MappingError` for a file that msprobe would not take, and for given rules that contradict each other.
     """
@@ -59,16 +62,17 @@ def draft_around(npu: Source, bench: Source, text: str, name: str, vocabulary: V
     landing = meant(here, there, given, wishes(first, here))
     check_places(here, there, given, landing, document, name)
     alignment = aligned(npu.tree, bench.tree, Ground(here, there, given, landing, banned), first, vocabulary)
-    found = draft_of(alignment, npu, bench)
-    wanted = wishes(alignment, here)
-    wanted |= gradient_wishes(here, there, wanted)
+    found = draft_of(alignment, npu, bench, level)
+    modules = wishes(alignment, here)
+    wanted = all_wishes(modules, (npu, here), (bench, there), level)
     added = _needed(here, there, wanted, given, found.layer_map)
     document, whole = _written(here, there, wanted, document, _marked(here, there, given, added, alignment))
     landing = land(here, there, whole)
     found = replace(
         found,
         layer_map=whole,
-        matched=sum(is_hit(here, there, node, landing.nodes) for node in wanted),
+        apis=count_apis(here, there, landing),
+        matched=sum(is_hit(here, there, node, landing.nodes) for node in modules),
         faults=tuple(here.path(node) for node in wrong_nodes(here, there, wanted, landing)),
     )
     return Kept(found, refreshed(npu, bench, alignment, document, name), len(added))

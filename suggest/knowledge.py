@@ -21,7 +21,7 @@ class Knowledge:
     keep: str | None
     learn: tuple[tuple[str, str, str], ...]
 
-    def drafted(self, npu: Source, bench: Source, style: str, *, comments: bool) -> tuple[Draft, str]:
+    def drafted(self, npu: Source, bench: Source, style: str, level: str = "", *, comments: bool) -> tuple[Draft, str]:
         """The draft of two sides that makes use of this, and its text."""
         from .draft import draft, draft_of  # noqa: PLC0415
         from .keep import draft_around  # noqa: PLC0415
@@ -33,13 +33,13 @@ class Knowledge:
         lessons = [Lesson(usable_mapping(mapping), *read_pair(one, other)) for mapping, one, other in self.learn]
         vocabulary = learn(lessons) if lessons else None
         if self.keep is not None:
-            kept = draft_around(npu, bench, read_plain(self.keep), self.keep, vocabulary)
+            kept = draft_around(npu, bench, read_plain(self.keep), self.keep, vocabulary, level)
             plain = style == "yaml" and comments
             return kept.draft, kept.text if plain else render(kept.draft, style, comments=comments)
         if vocabulary is None:
-            found = draft(npu, bench)
+            found = draft(npu, bench, level)
         else:
-            found = draft_of(align_with(npu.tree, bench.tree, vocabulary, {}), npu, bench)
+            found = draft_of(align_with(npu.tree, bench.tree, vocabulary, {}), npu, bench, level)
         return found, render(found, style, comments=comments)
 
 

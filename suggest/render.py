@@ -64,8 +64,7 @@ def _header(draft: Draft) -> list[str]:
 
 
 def _numbers(draft: Draft) -> list[str]:
-    line = draft.drift.line()
-    return [line] if line else []
+    return [line for line in (draft.apis.line(), draft.drift.line()) if line]
 
 
 def header_name(label: str) -> str:

@@ -31,7 +31,8 @@ def sides(data: Path) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def found(sides: tuple[Path, Path]) -> Draft:
-    return draft(*(read(str(side)) for side in sides))
+    npu, bench = (read(str(side)) for side in sides)
+    return draft(npu, bench)
 
 
 def said(found: Draft, style: str) -> str:
@@ -131,7 +132,8 @@ def test_api_mapping_leads_msprobe_from_api_to_api(tmp_path: Path) -> None:
 @pytest.mark.parametrize("style", ["data-mapping", "api-mapping"])
 def test_tensors_are_paired_between_dumps_only(data: Path, style: str) -> None:
     folder = data / "pairs" / "seed-layer-mapping-example"
-    found = draft(*(read(str(folder / f"{side}.txt")) for side in ("left", "right")))
+    npu, bench = (read(str(folder / f"{side}.txt")) for side in ("left", "right"))
+    found = draft(npu, bench)
     with pytest.raises(LayermapError, match=rf"left\.txt: holds no tensors to pair; .*--format {style}"):
         said(found, style)
 

@@ -1,0 +1,159 @@
+"""Where the APIs of matched modules have to land, so that they get rules through the same synthesis as modules.
+
+msprobe puts an API below the module that called it, so an API is a node of the trie like any other. The operators of
+a matched pair of modules, those of unmatched modules inside them included, are paired by what they do
+(`matcher.operators`). What finds no partner there is offered to the next matched pair around, where it must be one of
+equally many: a norm of its own here may be computed inside a fused linear there. Limits: k-th calls meet k-th calls;
+an API that bears the name of a module beside it shares that module's place and is left to it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from matcher import Operator, paired
+
+from .entries import LAYER_PREFIXES
+from .needs import Wanted
+from .replay import NOWHERE, Landing
+from .scopes import Scopes
+from .source import Source
+
+_FORWARD = "forward"
+
+
+@dataclass(frozen=True, slots=True)
+class Apis:
+    """Forward calls of APIs on the NPU side: how many there are, and how many msprobe would match."""
+
+    matched: int
+    total: int
+
+    def line(self) -> str:
+        """In words; "" where there are none."""
+        return f"{self.matched} of {self.total} API calls match" if self.total else ""
+
+
+Pools = dict[int, list[int]]
+
+
+def has_apis(scopes: Scopes) -> bool:
+    """Whether a dump holds APIs (level ``mix``)."""
+    return any(is_api(scopes, node) for node in range(1, len(scopes)))
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A trie, and the place of every entry in the dump, which is the order in which calls ended."""
+
+    scopes: Scopes
+    order: Mapping[str, int]
+
+    @staticmethod
+    def of(source: Source, scopes: Scopes) -> Side:
+        return Side(scopes, {entry.name: place for place, entry in enumerate(source.entries)})
+
+    def ended_before(self, one: int, other: int) -> bool:
+        """Whether the first call at one node ended before that at another."""
+        return self._first(one) < self._first(other)
+
+    def holds(self, outer: int, inner: int) -> bool:
+        """Whether a node stands above another."""
+        while inner > outer:
+            inner = self.scopes.parents[inner]
+        return inner == outer
+
+    def _first(self, node: int) -> int:
+        names = self.scopes.entries[node].get(_FORWARD, ())
+        return self.order[names[0]] if names else -1
+
+
+def count_apis(here: Scopes, there: Scopes, landing: Landing) -> Apis:
+    """What a mapping matches of the forward calls of APIs, replayed."""
+    matched = total = 0
+    for node in range(1, len(here)):
+        calls = _calls(here, node)
+        total += calls
+        if calls and landing.nodes[node] != NOWHERE:
+            matched += min(calls, _calls(there, landing.nodes[node]))
+    return Apis(matched, total)
+
+
+def is_api(scopes: Scopes, node: int) -> bool:
+    """Whether nothing but calls of an API was recorded at a node."""
+    return _calls(scopes, node) > 0
+
+
+def api_wishes(npu: Side, bench: Side, wanted: Wanted) -> dict[int, str]:
+    """The bench scope of every API of the NPU side that has a counterpart; ``wanted`` are the wishes of modules."""
+    here, there = npu.scopes, bench.scopes
+    pairs = {0: 0} | {
+        node: place for node, scope in wanted.items() if scope is not None and (place := there.find(scope)) is not None
+    }
+    back = {place: node for node, place in pairs.items()}
+    ours, theirs = _owned(here, pairs, _apis(here)), _owned(there, back, _apis(there))
+    inner = _owned(here, pairs, sorted(pairs)[1:])
+    found: dict[int, int] = {}
+    for node in sorted(pairs, reverse=True):  # a node stands after its parent, so the innermost come first
+        place = pairs[node]
+        own = [one for one in ours[node] if here.parents[one] == node]
+        found.update(_paired(here, there, own, [other for other in theirs[place] if there.parents[other] == place]))
+        done = set(found.values())
+        left = sorted(one for one in ours[node] if one not in found)
+        right = sorted(other for other in theirs[place] if other not in done)
+        marks = [(mark, pairs[mark]) for mark in inner[node]]
+        candidates = _paired(here, there, left, right, strict=True)
+        found.update(pair for pair in candidates if _in_step(npu, bench, pair, marks))
+        if node:
+            done = set(found.values())
+            ours[_owner(here, node, pairs)] += [one for one in left if one not in found]
+            theirs[_owner(there, place, back)] += [other for other in right if other not in done]
+    return {one: there.path(other) for one, other in sorted(found.items())}
+
+
+def _paired(
+    here: Scopes, there: Scopes, left: list[int], right: list[int], *, strict: bool = False
+) -> tuple[tuple[int, int], ...]:
+    if not left or not right:
+        return ()
+    ours = [Operator(node, here.names[node], _calls(here, node)) for node in left]
+    theirs = [Operator(node, there.names[node], _calls(there, node)) for node in right]
+    return paired(ours, theirs, strict=strict)
+
+
+def _in_step(npu: Side, bench: Side, pair: tuple[int, int], marks: list[tuple[int, int]]) -> bool:
+    """Whether two APIs ran on the same side of every matched module around them: before it here and there, or after."""
+    one, other = pair
+    return all(
+        npu.ended_before(one, mark) == bench.ended_before(other, image)
+        for mark, image in marks
+        if not npu.holds(mark, one) and not bench.holds(image, other)
+    )
+
+
+def _apis(scopes: Scopes) -> list[int]:
+    return [node for node in range(1, len(scopes)) if is_api(scopes, node)]
+
+
+def _owned(scopes: Scopes, matched: Mapping[int, int], nodes: Iterable[int]) -> Pools:
+    """Nodes by the nearest matched module above them."""
+    pools: Pools = defaultdict(list)
+    for node in nodes:
+        pools[_owner(scopes, node, matched)].append(node)
+    return pools
+
+
+def _owner(scopes: Scopes, node: int, matched: Mapping[int, int]) -> int:
+    """The nearest matched module above a node."""
+    node = scopes.parents[node]
+    while node not in matched:
+        node = scopes.parents[node]
+    return node
+
+
+def _calls(scopes: Scopes, node: int) -> int:
+    """How often an API was called; 0 for a module, and for an API that shares a module's place."""
+    names = scopes.entries[node].get(_FORWARD, ())
+    return 0 if any(name.split(".", 1)[0] in LAYER_PREFIXES for name in names) else len(names)
