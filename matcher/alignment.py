@@ -14,13 +14,18 @@ from .tree import Tree
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What spoke for a pair, each part in [0, 1]; None where the input told nothing of it."""
+    """What spoke for a pair, each part in [0, 1]; None where the input told nothing of it.
+
+    ``output`` and ``weight`` are how close the statistics of the two results, and of the largest parameters, are.
+    """
 
     name: float
     cls: float | None = None
     shape: float | None = None
     parent: float | None = None
     children: float | None = None
+    output: float | None = None
+    weight: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

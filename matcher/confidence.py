@@ -14,6 +14,7 @@ from .alignment import Evidence, Pair
 from .forest import Aligner
 from .links import Links
 from .names import is_known
+from .numbers import Numbers, closeness
 from .score import name_likeness
 from .shapes import shape_relation
 
@@ -133,7 +134,24 @@ def _evidence(aligner: Aligner, a: int, b: int, features: Features) -> Evidence:
         same = left.tree.classes[a] == right.tree.classes[b]
         cls = 1.0 if same else 0.5 if one.genus == other.genus else 0.0
     name = name_likeness(left.tree.names[a], right.tree.names[b], one, other)
-    return Evidence(name=name, cls=cls, shape=shape, parent=features.home, children=features.inside)
+    return Evidence(
+        name=name,
+        cls=cls,
+        shape=shape,
+        parent=features.home,
+        children=features.inside,
+        output=_alike(left.tree.outputs[a], right.tree.outputs[b]),
+        weight=_alike(left.tree.weights[a], right.tree.weights[b]),
+    )
+
+
+def _alike(one: Numbers | None, other: Numbers | None) -> float | None:
+    """How close the numbers of two tensors are; None for those that cannot be held against each other."""
+    if one is None or other is None or not (one.telling and other.telling):
+        return None
+    if one.size != other.size or bool(one.digest) != bool(other.digest):
+        return None
+    return closeness(one, other)
 
 
 def _runner_up(aligner: Aligner, a: int, b: int) -> tuple[int, float]:

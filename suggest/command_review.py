@@ -57,7 +57,7 @@ def review(
         _serve(Path(goal), begin, page, port, quiet=quiet)
         return
     write(page(start_review(left, right, text, mapping or "mapping.yaml", found), None), output)
-    if not quiet and output is not None:
+    if not quiet and output not in (None, "-"):
         click.echo(f"open {output} in a browser; it needs no network", err=True)
 
 

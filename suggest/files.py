@@ -56,9 +56,9 @@ class Input:
         head = self.head()
         return b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
-    def chunks(self, *, strict: bool = True) -> Iterator[str]:
-        """The text in pieces; if strict, bytes that are no text are an error."""
-        with self._text(strict=strict) as stream:
+    def chunks(self, *, strict: bool = True, exact: bool = False) -> Iterator[str]:
+        """The text in pieces; if strict, bytes that are no text are an error; if exact, line ends stay as they are."""
+        with self._text(strict=strict, newline="" if exact else None) as stream:
             try:
                 while piece := stream.read(_CHUNK):
                     yield piece
@@ -79,10 +79,11 @@ class Input:
                     return number
         return 1
 
-    def _text(self, *, strict: bool) -> io.TextIOWrapper:
+    def _text(self, *, strict: bool, newline: str | None = None) -> io.TextIOWrapper:
         utf16 = self.head().startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         encoding = "utf-16" if utf16 else "utf-8-sig"
-        return io.TextIOWrapper(self.open(), encoding=encoding, errors="strict" if strict else "replace")
+        errors = "strict" if strict else "replace"
+        return io.TextIOWrapper(self.open(), encoding=encoding, errors=errors, newline=newline)
 
 
 def _shortened(label: str) -> str:

@@ -26,7 +26,7 @@ def check_keys(text: str, name: str) -> None:
     """Raise for a section or a key that stands twice; YAML itself would take the last."""
     try:
         top = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError):
         return  # load_document says where and why
     if not isinstance(top, yaml.MappingNode):
         return

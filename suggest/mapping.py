@@ -21,6 +21,7 @@ from .scopes import TOP_LAYER
 
 _OLD_TOP = "Cell"
 _LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MAPPING = "tag:yaml.org,2002:map"
 _STRING = "tag:yaml.org,2002:str"
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 _REVIEWED = re.compile(r"#(?:.*;)?\s*reviewed\s*(?:;|$)")
@@ -105,7 +106,7 @@ class _Reader:
             self._add(documents[1], "a second YAML document", "keep one document; remove the line ---", fatal=True)
         if top is None:
             self.problems.append(Problem(1, "the file is empty", "write {} for a mapping without rules", fatal=True))
-        elif not isinstance(top, yaml.MappingNode):
+        elif not isinstance(top, yaml.MappingNode) or top.tag != _MAPPING:
             self._add(
                 top, "no mapping of sections at the top level", "write SectionName: and rules below it", fatal=True
             )
@@ -119,7 +120,7 @@ class _Reader:
             section = str(key.value)
             if key.tag != _STRING:
                 self._add(key, f"section {section} is no string, so it is never used", "quote it", fatal=False)
-            elif not isinstance(value, yaml.MappingNode):
+            elif not isinstance(value, yaml.MappingNode) or value.tag != _MAPPING:
                 self._add(key, f"section {section} holds no rules", "remove it, or write rules below it", fatal=True)
             else:
                 if section in found:

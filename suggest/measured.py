@@ -25,7 +25,7 @@ _MOST_TENSORS = 3  # of a module's inputs or outputs; the rest adds nothing to t
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The first tensors that went into a module and came out of it, and its parameters by name."""
+    """The first tensors that went into a module and came out of it, and the parameters that have numbers, by name."""
 
     inputs: tuple[Tensor, ...] = ()
     outputs: tuple[Tensor, ...] = ()
@@ -85,8 +85,9 @@ def _data(place: Path) -> Iterator[tuple[str, object]]:
 def _measured(record: Mapping[str, object]) -> Measured:
     parameters = record.get("parameters")
     pairs = parameters.items() if isinstance(parameters, dict) else ()
+    firsts = ((name, next(tensors_in(value), None)) for name, value in pairs)
     return Measured(
         tuple(islice(tensors_in(record.get("input_args")), _MOST_TENSORS)),
         tuple(islice(tensors_in(record.get("output")), _MOST_TENSORS)),
-        tuple((name, tensor) for name, value in pairs for tensor in islice(tensors_in(value), 1)),
+        tuple((name, tensor) for name, tensor in firsts if tensor is not None and tensor.tells_numbers),
     )

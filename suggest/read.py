@@ -57,11 +57,11 @@ def read_pair(npu: str, bench: str) -> tuple[Source, Source]:
 
 
 def read_plain(path: str) -> str:
-    """The text of a file, or of standard input for ``-``; raises `ReadError`."""
+    """The text of a file, its line ends included, or of standard input for ``-``; raises `ReadError`."""
     source = input_at(path)
     if source.is_binary():
         raise ReadError(source.label, "neither text nor JSON: the file is binary", "give a text file")
-    return "".join(source.chunks())
+    return "".join(source.chunks(exact=True))
 
 
 def _split(path: str) -> tuple[str, str]:

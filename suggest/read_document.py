@@ -30,12 +30,19 @@ def load_document(text: str, name: str) -> Document:
         if problem.fatal or "stands twice" in problem.message or "replaces section" in problem.message:
             raise MappingError(f"{name}:{problem.line}", problem.message, problem.hint)
     top = yaml.compose(text, Loader=yaml.SafeLoader)
-    eol = "\r\n" if text.count("\r\n") == text.count("\n") > 0 else "\n"
+    eol = _line_end(text)
     lines = [Line(TEXT, part) for part in text.split(eol)]
     if not isinstance(top, yaml.MappingNode) or not top.value:
         nothing = [replace(line, kind=NOTHING) if line.head.split("#")[0].strip() == "{}" else line for line in lines]
         return Document(tuple(nothing), eol)
     return Document(tuple(_Reader(lines, eol).read(top)), eol)
+
+
+def _line_end(text: str) -> str:
+    """What ends all lines of a text; a mixture is taken as lines that end in a line feed."""
+    if "\n" not in text:
+        return "\r" if "\r" in text else "\n"
+    return "\r\n" if text.count("\r\n") == text.count("\n") else "\n"
 
 
 class _Reader:
@@ -54,7 +61,7 @@ class _Reader:
             return [*self.lines[:first], *parted[:-1], *self.lines[last + 1 :]]
         for key, value in top.value:
             if key.tag == _STRING:
-                rules = self._rules(str(key.value), value)
+                rules = self._rules(str(key.value), value, key.end_mark)
                 if rules is None:
                     self._replace(key, value, self._written_out(key, value))
                 else:
@@ -63,11 +70,11 @@ class _Reader:
                     self.new.update((row, [line]) for row, line in rules.items())
         return [line for row, old in enumerate(self.lines) for line in self.new.get(row, [old])]
 
-    def _rules(self, name: str, node: yaml.MappingNode) -> dict[int, Line] | None:
+    def _rules(self, name: str, node: yaml.MappingNode, after: yaml.Mark) -> dict[int, Line] | None:
         """The rules of a section by row; None where they do not stand one a line."""
         found: dict[int, Line] = {}
-        if node.flow_style or not node.value:
-            return None
+        if node.flow_style or not node.value or node.start_mark.index < after.index:
+            return None  # the last: an alias, whose rules stand in another section
         for key, value in node.value:
             row = self._row(key.start_mark)
             if {self._row(mark) for mark in (key.end_mark, value.start_mark, value.end_mark)} != {row} or row in found:

@@ -3,11 +3,13 @@
 A side is sent folded: equal subtrees are one *kind*, which lists its children by name and kind, so that 61 layers of
 256 experts are some thirty kinds; the page gives every place its number again, in preorder. What differs from place to
 place (the pairs) is sent as lists of numbers, each as its distance from the one before. Statistics are sent until they
-fill their share of the page; where they do not fit, those of the first instance of every kind are.
+fill their share of the page: the first instance of every kind comes first, then the rarest kinds.
 """
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -20,7 +22,8 @@ from .review import Review
 from .scopes import Scopes
 from .tensors import Tensor
 
-_MOST_FIGURES = 1_000_000  # bytes of statistics per side, a third of what a page may weigh
+_MOST_FIGURES = 850_000  # bytes of statistics per side: with them, a page stays below three megabytes
+_FRAME = 20  # bytes of a place's number, brackets and commas
 _NONE = -1
 _GRADIENT = "parameters_grad"
 
@@ -103,34 +106,44 @@ class _Side:
         return {"kinds": kinds, "root": kind_of[0], "gradient": gradient}
 
     def figures(self, measured: Mapping[str, Measured]) -> dict[str, Any]:
-        """Statistics by the page's number; the first instance of every kind if all are too many."""
+        """Statistics of inputs, outputs and parameters by the page's number; as many as fit, and whether some do not.
+
+        A network has few layers and many experts: where the rarest kinds come first, no layer is left out for them.
+        """
+        places = [place for place in range(1, len(self.scopes)) if self.scopes.path(place) in measured]
+        places.sort(key=self.number.__getitem__)
+        often = Counter(self.kind_of[place] for place in places)
+        seen: Counter[int] = Counter()
+        order: dict[int, tuple[int, int]] = {}
+        for place in places:
+            kind = self.kind_of[place]
+            order[place] = (min(seen[kind], 1) * often[kind], self.number[place])
+            seen[kind] += 1
         found: dict[int, list[list[str]]] = {}
-        first: dict[int, list[list[str]]] = {}
-        seen: set[int] = set()
         size = 0
-        for place in sorted(range(len(self.scopes)), key=self.number.__getitem__):
-            what = measured.get(self.scopes.path(place)) if place and measured else None
-            if what is not None:
-                shown = [[_shown(tensor) for tensor in tensors] for tensors in (what.inputs, what.outputs)]
-                size += sum(len(text) + 4 for texts in shown for text in texts) + 12
-                found[self.number[place]] = shown
-                if self.kind_of[place] not in seen:
-                    seen.add(self.kind_of[place])
-                    first[self.number[place]] = shown
-        whole = size <= _MOST_FIGURES
-        return {"figures": found if whole else first, "figuresCut": not whole}
+        for place in sorted(places, key=order.__getitem__):
+            what = measured[self.scopes.path(place)]
+            shown = [[_shown(tensor) for tensor in tensors] for tensors in (what.inputs, what.outputs)]
+            shown.append([f"{name} {_shown(tensor)}" for name, tensor in what.parameters])
+            size += sum(len(json.dumps(text)) + 1 for texts in shown for text in texts) + _FRAME
+            if size > _MOST_FIGURES:
+                break
+            found[self.number[place]] = shown
+        return {"figures": found, "figuresCut": len(found) < len(places)}
 
 
 def _shown(tensor: Tensor) -> str:
     """Shape and figures as the page prints them, blanks between."""
     figures = " ".join("-" if value is None else f"{value:.5g}" for value in tensor.figures)
-    return f"{tensor.dtype or '?'}[{','.join(map(str, tensor.shape))}] {figures}"
+    told = f"md5 {tensor.digest}" if tensor.digest else figures
+    return f"{tensor.dtype or '?'}[{','.join(map(str, tensor.shape))}] {told}"
 
 
 def _pairs(review: Review, left: _Side, right: _Side) -> dict[str, Any]:
     """By NPU place in the page's order: the matcher's counterpart, the runner-up, and which evidence; -1 for none."""
     count = len(review.here)
     chosen, second, why = [_NONE] * count, [_NONE] * count, [_NONE] * count
+    outputs, weights = [_NONE] * count, [_NONE] * count
     known: dict[object, int] = {}
     for pair in review.alignment.pairs:
         here, there = left.place.get(pair.npu), right.place.get(pair.bench)
@@ -140,7 +153,19 @@ def _pairs(review: Review, left: _Side, right: _Side) -> dict[str, Any]:
             rival = right.place.get(pair.runner_up) if pair.runner_up is not None else None
             second[at] = right.number[rival] if rival is not None else _NONE
             why[at] = known.setdefault(_evidence(pair, review), len(known))
-    return {"chosen": _steps(chosen), "second": _steps(second), "why": why, "evidence": list(known)}
+            outputs[at], weights[at] = _percent(pair.evidence.output), _percent(pair.evidence.weight)
+    told = {"outputs": outputs, "weights": weights}
+    return {
+        "chosen": _steps(chosen),
+        "second": _steps(second),
+        "why": why,
+        "evidence": list(known),
+        **{name: _steps(values) for name, values in told.items() if max(values) > _NONE},
+    }
+
+
+def _percent(value: float | None) -> int:
+    return _NONE if value is None else round(100 * value)
 
 
 def _evidence(pair: Pair, review: Review) -> tuple[object, ...]:

@@ -29,7 +29,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from .decisions import parse_decisions
 from .errors import LayermapError
-from .output import write
+from .output import replace_file
 from .review import Review, review_text
 
 _MOST_BYTES = 64_000_000  # of one request: decisions on every module of the largest networks
@@ -68,10 +68,14 @@ class Desk:
                 return HTTPStatus.CONFLICT, {"error": "the file has changed"}
             text = review_text(review, parse_decisions(raw.get("decisions")))
             if old is not None and old != text and (revision not in self.written or raw.get("revision") != revision):
-                write(old, f"{self.place}.bak")
-            write(text, str(self.place))
+                self._replace(f"{self.place}.bak", old, self.place.stat().st_mode & 0o777 | 0o200)
+            self._replace(str(self.place), text)
             self.written.add(_revision(text))
             return HTTPStatus.OK, {"revision": _revision(text), "text": text}
+
+    @staticmethod
+    def _replace(path: str, text: str, mode: int | None = None) -> None:
+        replace_file(path, text, "make it writable, or start layermap with another file to save to", mode)
 
     def _current(self) -> tuple[str, str | None]:
         try:

@@ -25,6 +25,11 @@ class Tensor:
     figures: tuple[float | None, ...]
     digest: str = ""
 
+    @property
+    def tells_numbers(self) -> bool:
+        """Whether more than the shape is known."""
+        return bool(self.digest) or any(value is not None for value in self.figures)
+
 
 def shape_of(tensor: object) -> tuple[int, ...] | None:
     """The shape in a tensor's record, None if there is none; ``[record]`` and ``"[2, 3]"`` are read too."""

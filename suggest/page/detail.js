@@ -91,7 +91,8 @@ class Detail {
       bars.append(element("dt", { text: label }), element("dd", {}, bar, element("span", { text: value.toFixed(2) })));
     };
     add("confidence", found.confidence);
-    for (const [label, key] of [["name", "name"], ["class", "cls"], ["shape", "shape"], ["parent", "parent"], ["inside", "children"]])
+    for (const [label, key] of [["name", "name"], ["class", "cls"], ["shape", "shape"], ["parent", "parent"], ["inside", "children"],
+      ["output values", "output"], ["weight values", "weight"]])
       add(label, found[key]);
     const rival = this.model.second[node];
     if (rival > 0) add(`runner-up ${this.model.bench.names[rival]}`, found.rival);
@@ -105,8 +106,9 @@ class Detail {
       if (at <= 0) return ["–"];
       const kind = engine.kindOf(scopes, at), figures = data.figures[at];
       const cut = !figures && data.figuresCut ? ["statistics: see the first layer of this kind"] : [];
-      return [kind.cls || "–", ...(kind.params.length ? kind.params : ["no parameters of its own"]), ...cut,
-        ...(figures ? [...figures[0].map((text) => "in " + text), ...figures[1].map((text) => "out " + text)] : [])];
+      const [inputs, outputs, params] = figures || [[], [], []];
+      const own = params.length ? params : kind.params.length ? kind.params : ["no parameters of its own"];
+      return [kind.cls || "–", ...own, ...cut, ...inputs.map((text) => "in " + text), ...outputs.map((text) => "out " + text)];
     };
     const cell = (texts) => element("td", {}, ...texts.map((text) => element("div", { text })));
     return element("table", { class: "facts" },

@@ -15,6 +15,15 @@ const replaying = (() => {
       const [stop, claimed] = stack.pop();
       const type = typeOf(npu, stop);
       const section = type === null ? undefined : sections.get(type);
+      if (!section && !claimed) {
+        for (const node of npu.kids[stop]) {
+          const target = npu.names[node];
+          scopes[node] = stop ? scopes[stop] + "." + target : target;
+          nodes[node] = descendOne(bench, nodes[stop], target);
+          if (npu.kids[node].length) stack.push([node, null]);
+        }
+        continue;
+      }
       const reached = reach(npu, stop, section, claimed);
       const deep = reached.filter(([, key]) => key && key.keys.length > 1).map(([node]) => node);
       const ends = claimed ? [...claimed, ...deep] : deep;
@@ -24,6 +33,7 @@ const replaying = (() => {
         nodes[node] = key ? descend(bench, nodes[stop], key.steps) : descendOne(bench, nodes[stop], target);
         fired[node] = key ? key.rule : IDENTITY;
         // Of the places that others claim, only those inside a subtree matter there.
+        if (!npu.kids[node].length) continue;
         const next = ends.length ? ends.filter((end) => end > node && end < npu.ends[node]) : ends;
         stack.push([node, next.length ? new Set(next) : null]);
       }

@@ -1,6 +1,33 @@
 // The rows to show: the places of both sides, aligned, and equal layers folded into one row.
 "use strict";
 
+const BENCH = 2 ** 26 - 1;  // stands where a module of the NPU side has its rule
+
+// Equal things get equal numbers: texts, and pairs of numbers. What was numbered once is found again at the next replay.
+class Signs {
+  constructor() {
+    this.texts = new Map();
+    this.pairs = new Map();
+    this.count = 0;
+  }
+
+  text(text) {
+    let found = this.texts.get(text);
+    if (found === undefined) this.texts.set(text, (found = ++this.count));
+    return found;
+  }
+
+  /** Two small numbers that are no signs: their keys are below zero, and so never those of a pair of signs. */
+  raw(one, other) { return this.pair(-1 - one, other); }
+
+  pair(one, other) {
+    const key = one * 2 ** 26 + other;
+    let found = this.pairs.get(key);
+    if (found === undefined) this.pairs.set(key, (found = ++this.count));
+    return found;
+  }
+}
+
 class Rows extends State {
   constructor(data) {
     super(data);
@@ -12,6 +39,7 @@ class Rows extends State {
 
   replay() {
     super.replay();
+    this.signs = this.signs || new Signs();
     this.sign();
     this.skeleton = null;
   }
@@ -19,37 +47,43 @@ class Rows extends State {
   // ---- folding: siblings that differ in their number only, and in nothing that a reviewer cares about, are one row
 
   sign() {
-    const known = new Map();
-    const number = (text) => {
-      let found = known.get(text);
-      if (found === undefined) known.set(text, (found = known.size));
-      return found;
-    };
     const { npu, bench, landing } = this;
     this.alone = new Map();
-    this.benchSign = new Int32Array(bench.length).fill(-1);
-    for (let node = bench.length - 1; node > 0; node--) {
+    for (let node = 1; node < bench.length; node++) {
       if (this.owner[node] >= 0) continue;
       const parent = bench.parents[node], own = this.owner[parent] >= 0 ? "n" + this.owner[parent] : "b" + parent;
       if (!this.alone.has(own)) this.alone.set(own, []);
-      this.alone.get(own).unshift(node);
-      const below = (this.alone.get("b" + node) || []).map((child) => this.benchSign[child]);
-      this.benchSign[node] = number(`b${bench.kind[node]}/${below}`);
+      this.alone.get(own).push(node);
     }
+    const sign = this.signs;
+    const list = (start, nodes, signs) => {
+      let value = start;
+      for (const node of nodes) value = sign.pair(value, signs[node]);
+      return value;
+    };
+    const aloneBelow = (start, key) => {
+      const nodes = this.alone.size ? this.alone.get(key) : undefined;
+      return nodes ? list(sign.pair(start, sign.text("alone")), nodes, this.benchSign) : start;
+    };
+    this.benchSign = new Int32Array(bench.length).fill(-1);
+    for (let node = bench.length - 1; node > 0; node--)
+      if (this.owner[node] < 0) this.benchSign[node] = aloneBelow(sign.raw(bench.kind[node], BENCH), "b" + node);
     this.npuSign = new Int32Array(npu.length);
     for (let node = npu.length - 1; node > 0; node--) {
-      const relation = landing.rules[node] === engine.IDENTITY ? "=" : this.relation(node);
-      const inner = npu.kids[node].map((child) => this.npuSign[child]);
-      const alone = (this.alone.get("n" + node) || []).map((child) => this.benchSign[child]);
-      this.npuSign[node] =
-        number(`${npu.kind[node]}|${this.status[node]}|${landing.rules[node]}|${relation}|${inner}|${alone}`);
+      const rule = landing.rules[node];
+      const relation = sign.text(rule === engine.IDENTITY ? "=" : this.relation(node));
+      const own = sign.pair(sign.raw(npu.kind[node], rule + 1), sign.pair(relation, sign.text(this.status[node])));
+      this.npuSign[node] = aloneBelow(list(own, npu.kids[node], this.npuSign), "n" + node);
     }
   }
 
   /** A place relative to the parent's, layers by how far they are moved. */
   relation(node) {
-    const outer = this.landing.scopes[this.npu.parents[node]], scope = this.landing.scopes[node];
-    const rest = engine.below(outer, scope) ?? "!" + scope, name = this.npu.names[node];
+    const { npu, bench, landing } = this, outer = npu.parents[node], place = landing.nodes[node];
+    const isBelow = place > 0 && bench.parents[place] === landing.nodes[outer];
+    const rest = isBelow ? bench.names[place]
+      : engine.below(landing.scopes[outer], landing.scopes[node]) ?? "!" + landing.scopes[node];
+    const name = npu.names[node];
     if (/^\d+$/.test(name) && /^\d+$/.test(rest)) return "+" + (Number(rest) - Number(name));
     return rest === name ? "=" : rest;
   }

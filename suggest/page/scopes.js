@@ -3,7 +3,7 @@
 "use strict";
 
 const scoping = (() => {
-  const TOP = "TopLayer";
+  const TOP = "TopLayer", NO_KIDS = [];
 
   function unfold(side) {
     const kinds = side.kinds.map(([type, states, called, cls, params, names, below]) => ({
@@ -17,7 +17,7 @@ const scoping = (() => {
       scopes.names.push(name);
       scopes.parents.push(parent);
       scopes.kind.push(kind);
-      scopes.kids.push(new Array(kinds[kind].names.length));
+      scopes.kids.push(kinds[kind].names.length ? new Array(kinds[kind].names.length) : NO_KIDS);
       if (parent >= 0) scopes.kids[parent][at] = node;
       for (let next = kinds[kind].below.length - 1; next >= 0; next--)
         stack.push([kinds[kind].below[next], node, next, kinds[kind].names[next]]);

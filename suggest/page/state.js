@@ -14,6 +14,8 @@ class State {
     this.past = [];
     this.chosen = restored(data.chosen);
     this.second = restored(data.second);
+    this.outputs = restored(data.outputs || []);
+    this.weights = restored(data.weights || []);
     this.replay();
   }
 
@@ -150,7 +152,9 @@ class State {
     const item = this.data.evidence[this.data.why[node]];
     if (!item) return null;
     const [confidence, score, rival, name, cls, shape, parent, children, note] = item;
-    return { confidence, score, rival, name, cls, shape, parent, children, note };
+    const share = (percent) => (percent >= 0 ? percent / 100 : null);
+    const output = share(this.outputs[node]), weight = share(this.weights[node]);
+    return { confidence, score, rival, name, cls, shape, parent, children, output, weight, note };
   }
 
   /** Of two on one counterpart, the one that it suits is not in doubt until the other is accepted. */

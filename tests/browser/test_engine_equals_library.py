@@ -109,7 +109,8 @@ def mappings(draw: st.DrawFn) -> str:
         for key in draw(st.dictionaries(PATHS, st.just(0), min_size=1, max_size=3)):
             shown, target = quoted(key), quoted(draw(PATHS))
             lines += [f"  {shown}: {target}{draw(COMMENTS)}", *draw(st.sampled_from([[], ["  # between"], [""]]))]
-    return "\n".join(lines if sections else [*lines, "{}"]) + draw(st.sampled_from(["\n", ""]))
+    text = "\n".join(lines if sections else [*lines, "{}"]) + draw(st.sampled_from(["\n", ""]))
+    return text.replace("\n", draw(st.sampled_from(["\n", "\n", "\r\n", "\r"])))
 
 
 def some_decisions(npu: Scopes, bench: Scopes, random: Random, count: int) -> list[Decision]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import median
 
 from matcher import Alignment, Evidence, Pair
 from suggest.measured import Measured
@@ -46,6 +47,20 @@ REACTION = """(key) => {
 }"""
 
 
+OPENINGS, REACTIONS = 5, 3  # of which the middle one counts, as other work on the machine delays some
+
+
+def numbers(review: Review) -> dict[str, int]:
+    """The page's number of every module's place: scopes in preorder."""
+    found: dict[str, int] = {}
+    stack = [0]
+    while stack:
+        place = stack.pop()
+        found[review.here.path(place)] = len(found)
+        stack.extend(reversed(review.here.children[place].values()))
+    return found
+
+
 def large_review(npu: Source, bench: Source) -> Review:
     """A review in which everything is paired by place; the matcher is not what is tested here."""
     pairs = tuple(
@@ -69,21 +84,27 @@ def test_a_large_network_is_a_small_page_that_reacts_within_a_second(tmp_path: P
     review = large_review(read_text(MODEL, "npu.txt"), read_text(bench, "bench.txt"))
     assert len(review.npu.tree) > 60_000
     tensor = Tensor((4096, 1, 7168), "bfloat16", (12.25, -11.5, 0.00123, 4567.8))
-    figures = {path: Measured((tensor,), (tensor,)) for path in review.npu.tree.paths}
+    figures = {path: Measured((tensor,), (tensor,), (("weight", tensor),)) for path in review.npu.tree.paths}
     data = page_data(review, figures, figures)
     assert data["npu"]["figuresCut"]
+    layers = {
+        review.npu.tree.paths[node] for node in range(1, len(review.npu.tree)) if review.npu.tree.names[node] == "q"
+    }
+    assert layers <= {path for path, at in numbers(review).items() if at in data["npu"]["figures"]}
     text = review_page(data)
     assert len(text.encode()) < 3_000_000
     place = tmp_path / "review.html"
     place.write_text(text, encoding="utf-8")
-    page = open_page(place.as_uri())
-    opened = page.evaluate("performance.timing.domContentLoadedEventEnd - performance.timing.responseEnd")
-    assert opened < 2000, "parsing, unfolding and the first replay, on a machine with other work"
+    opened = []
+    for _ in range(OPENINGS):
+        page = open_page(place.as_uri())
+        opened.append(page.evaluate("performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart"))
+    assert median(opened) < 1000, opened
     assert page.locator("#rows .row").count() < 60
     page.keyboard.press("End")
     page.evaluate("document.querySelector('#rows').scrollTop = 0")
     for key in ("n", "ArrowDown", "a", "x", "u"):
-        assert min(page.evaluate(REACTION, key) for _ in range(2)) < 1000, key
+        assert median(page.evaluate(REACTION, key) for _ in range(REACTIONS)) < 1000, key
     page.fill("#search", "layers.17 experts.200 fc2")
     page.wait_for_selector("#rows .row:has-text('200')")
     assert page.locator("#rows .row").count() < 60

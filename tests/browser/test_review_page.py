@@ -187,9 +187,33 @@ def test_evidence_shapes_and_statistics_of_the_selected_pair(example: tuple[Revi
     page = open_page(place.as_uri())
     select(page, f"{LAYERS}.0.mlp.dense_4h_to_h")
     shown = page.inner_text("#detail")
-    assert "weight [64, 256]" in shown
+    assert re.search(r"weight float32\[64,256\] [\d.e-]+ -", shown)
     assert re.search(r"out float32\[\d+,\d+,64\] [\d.e-]+ -", shown)
     assert page.locator("#detail .bars dt").all_text_contents()[:3] == ["confidence", "name", "class"]
+
+
+def test_bars_for_the_numbers_of_two_runs(make_review: MakeReview, data: Path, open_page: Opener) -> None:
+    """The weights of both runs are the same; what does not compute the same thing is told by its result."""
+    folder = data / "dumps" / "llama__litgpt_hf"
+    review, place = make_review(folder / "left" / "step0" / "rank", folder / "right" / "step0" / "rank")
+    told = {review.alignment.npu.paths[pair.npu]: pair.evidence for pair in review.alignment.pairs}
+    page = open_page(place.as_uri())
+    shown = 0
+    for path, evidence in told.items():
+        if path.count(".") == 1 and evidence.weight is not None:
+            select(page, path)
+            bars = dict(
+                zip(
+                    page.locator("#detail .bars dt").all_text_contents(),
+                    page.locator("#detail .bars dd").all_text_contents(),
+                    strict=True,
+                )
+            )
+            assert float(bars["weight values"]) == pytest.approx(evidence.weight, abs=0.006)
+            assert ("output values" in bars) == (evidence.output is not None)
+            assert re.search(r"weight float32\[[\d,]+\] [\d.e-]+ -", page.inner_text("#detail"))
+            shown += 1
+    assert shown
 
 
 def wrong(text: str, swaps: list[tuple[str, str]]) -> str:

@@ -147,6 +147,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.bulk
 def test_drafts_of_all_pairs_are_strings_only_and_the_same_bytes_whatever_the_hash_seed() -> None:
     runs = [
         subprocess.run(

@@ -53,6 +53,17 @@ def test_a_finished_mapping_is_kept_byte_for_byte(tmp_path: Path, sides: tuple[P
     assert kept(tmp_path, once, *sides) == once
 
 
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_a_file_from_windows_keeps_its_line_ends(tmp_path: Path, sides: tuple[Path, Path], start: str) -> None:
+    (tmp_path / "m.yaml").write_bytes((start + REVIEWED.replace("\n", "\r\n")).encode())
+    run = layermap("suggest", "-q", "--keep", tmp_path / "m.yaml", *sides, "-o", tmp_path / "new.yaml")
+    assert run.returncode == 0, run.stderr
+    new = (tmp_path / "new.yaml").read_bytes()
+    assert new.count(b"\r\n") == new.count(b"\n") > REVIEWED.count("\n")
+    lines = iter(new.decode().split("\r\n"))
+    assert all(line in lines for line in REVIEWED.split("\n"))
+
+
 def test_a_given_rule_wins_over_the_matcher_and_the_rest_follows(tmp_path: Path, sides: tuple[Path, Path]) -> None:
     text = kept(tmp_path, "ParallelAttention:\n  query_key_value: linear_proj\n", *sides)
     assert yaml.safe_load(text)["ParallelAttention"]["query_key_value"] == "linear_proj"

@@ -16,6 +16,7 @@ from matcher import Tree, align
 from suggest.read import read
 from tests.kinds import FULL, NAMES, Modules, Writer, dump, mindspore_parameters
 
+pytestmark = pytest.mark.bulk
 PAIRS = Path(__file__).parent.parent / "data" / "pairs"
 MODELS = (
     "qwen2_5-7b/left",

@@ -147,6 +147,18 @@ def test_two_pages_do_not_lose_each_others_work_silently(served: Served) -> None
     assert (served.mapping.parent / "mapping.yaml.bak").read_text() == found["text"]
 
 
+def test_a_file_made_read_only_is_not_replaced(served: Served) -> None:
+    known, before = served.start(), served.mapping.read_text()
+    served.mapping.chmod(0o400)
+    status, found = served.save(known, reject("module.module.language_model.encoder.final_norm"))
+    assert (status, "the file is read-only" in found["error"]) == (400, True)
+    assert served.mapping.read_text() == before
+    served.mapping.chmod(0o600)
+    assert served.save(known, reject("module.module.language_model.encoder.final_norm"))[0] == 200
+    modes = [path.stat().st_mode & 0o777 for path in (served.mapping, Path(f"{served.mapping}.bak"))]
+    assert modes == [0o600, 0o600], "a backup is as private as the file"
+
+
 def test_a_change_by_an_editor_is_noticed_too(served: Served) -> None:
     known = served.start()
     served.mapping.write_text(served.mapping.read_text() + "# by hand\n")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from matcher import Module, Numbers, Tree
+from matcher import Module, Numbers, Tree, align
 from matcher.agreement import agreement
 from matcher.fold import Folded, fold
 from matcher.numbers import closeness, difference
@@ -88,3 +88,25 @@ def test_of_many_tensors_of_like_norm_only_the_nearest_are_looked_at() -> None:
     found = agreement(left, right, left.tree.outputs, right.tree.outputs)
     assert found is not None
     assert found.value(left.kind[-1], right.kind[-1]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "told"),
+    [
+        (ONE, ONE, 1.0),
+        (ONE, Numbers(64, 200.0, -1.0, 0.5, 80.0), 0.0),
+        (ONE, Numbers(32, 2.0, -1.0, 0.5, 8.0), None),  # a shard of the other
+        (ONE, Numbers(64, digest="ab"), None),
+        (ONE, None, None),
+        (Numbers(64, 1.0, 1.0, 1.0, 8.0), Numbers(64, 1.0, 1.0, 1.0, 8.0), None),  # fresh norms are all alike
+    ],
+)
+def test_evidence_tells_what_can_be_held_against_each_other(
+    ours: Numbers, theirs: Numbers | None, told: float | None
+) -> None:
+    left, right = (
+        Tree.build([Module("m", "Net"), Module("m.fc", "Linear", output=found, weight=found)])
+        for found in (ours, theirs)
+    )
+    evidence = next(pair.evidence for pair in align(left, right).pairs if left.paths[pair.npu] == "m.fc")
+    assert (evidence.output, evidence.weight) == (told, told)

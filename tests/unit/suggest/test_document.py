@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from suggest.errors import MappingError
+from suggest.mapping import load_mapping
+from suggest.read import read_plain
 from suggest.read_document import load_document
 
 FILE = """# ours
@@ -87,4 +89,61 @@ def test_comments_say_what_is_ruled_out() -> None:
 )
 def test_what_msprobe_would_not_take_is_an_error(text: str, place: str) -> None:
     with pytest.raises(MappingError, match=place):
+        load_document(text, "m")
+
+
+ODD = [
+    "A: &x\n  a: b\nB: *x\n",
+    "A:\n  a: &t b\nB:\n  c: *t\n  d: *t\n",
+    "A: &x {a: b}\nB: *x\nC:\n  e: f\n",
+    "B: &x\n  ? a\n  : b\nA: *x\n",
+    "---\nA:\n  a: b\n...\n",
+    "%YAML 1.1\n---\nA:\n  a: b # c\n",
+    "'A':\n  'a''b': \"m\\x6fdel\"  # c\n",
+    "A:\n  a: 'mo#del'   # our # word\n",
+    "A:\n  '...': '..'\n  '': x\n  'a.': '.b'\n",
+    "A:\n  a: |\n    b\n  ? c\n  : d\n",
+    "A:\n  a: b # \u2028 c\u2029\n",
+    "A: {a: b, # hi\n   c: d}\nB:\n  e: f\n",
+    "A:\r  a: b\nB:\n  c: d\r  e: f\n",
+    "# one\rA:\n  a: b\n",
+]
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("text", ODD)
+def test_odd_files_hold_the_rules_that_yaml_says(text: str, eol: str) -> None:
+    text = text.replace("\n", eol)
+    try:
+        loaded = load_mapping(text, "m")
+    except MappingError:
+        with pytest.raises(MappingError):
+            load_document(text, "m")
+        return
+    document = load_document(text, "m")
+    assert document.layer_map().sections() == loaded.layer_map.sections()
+    assert load_mapping(document.text, "m").layer_map.sections() == loaded.layer_map.sections()
+    changed = document.with_rule("A", "a", "other", ["reviewed"]).with_rule("Z", "z", "y", [])
+    expected = {**loaded.layer_map.sections(), "Z": {"z": "y"}}
+    expected["A"] = {**expected.get("A", {}), "a": "other"}
+    assert load_mapping(changed.text, "m").layer_map.sections() == expected
+    assert load_document(changed.text, "m").text == changed.text
+
+
+@pytest.mark.parametrize("eol", ["\r\n", "\r"])
+def test_line_ends_are_kept(tmp_path: Path, eol: str) -> None:
+    place = tmp_path / "m.yaml"
+    place.write_bytes(FILE.replace("\n", eol).encode())
+    document = load_document(read_plain(str(place)), "m")
+    assert document.text.encode() == place.read_bytes()
+    changed = document.with_rule("Layer", "attn", "attention", ["reviewed"]).text
+    assert changed.count(eol) == FILE.count("\n")
+    assert changed.replace(eol, "").isprintable()
+
+
+@pytest.mark.parametrize(
+    "text", ["!!python/object:os.system\nA:\n  a: b\n", "A: !!set {a, b}\n", "!!omap\n- A: {a: b}\n"]
+)
+def test_what_yaml_would_make_something_else_of_is_no_mapping(text: str) -> None:
+    with pytest.raises(MappingError):
         load_document(text, "m")

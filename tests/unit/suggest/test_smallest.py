@@ -26,6 +26,7 @@ def small_pairs() -> list[str]:
     return [name for name, tree in trees.items() if len(fold(tree, traits_of(tree))) < 40]
 
 
+@pytest.mark.bulk
 @pytest.mark.parametrize("name", small_pairs())
 def test_no_mapping_with_fewer_rules_does_the_same(name: str) -> None:
     pair = next(entry for entry in pairs(only=name.split(" ", maxsplit=1)[0]) if entry.name == name)
