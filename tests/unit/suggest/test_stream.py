@@ -119,7 +119,7 @@ def test_batches_hold_what_members_hold(monkeypatch: pytest.MonkeyPatch, indent:
 def test_batches_take_what_python_writes_and_no_standard_knows() -> None:
     text = json.dumps({"a": float("nan"), "b": float("inf"), "c": {}}, indent=1)
     found = {name: value for batch in JsonStream([text], "t").batches(Any) for name, value in batch.items()}
-    assert found["b"] == float("inf") and found["a"] != found["a"] and found["c"] == {}
+    assert repr(found) == "{'a': nan, 'b': inf, 'c': {}}"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,12 @@ def test_batches_take_what_python_writes_and_no_standard_knows() -> None:
     ],
 )
 def test_damage_in_a_batch_is_told_with_its_line(text: str, place: str) -> None:
-    stream = JsonStream([text], "t")
+
+    def read_all() -> None:
+        stream = JsonStream([text], "t")
+        _ = list(stream.batches(Any))
+        stream.end()
+
     with pytest.raises(ReadError) as caught:
-        _ = [*stream.batches(Any), stream.end()]
+        read_all()
     assert caught.value.where == place
