@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .check import Finding, Report
     from .check import check as check_mapping
+    from .decisions import Decision
+    from .diff import Change
+    from .diff import diff as diff_mappings
     from .draft import Draft
     from .draft import draft as make_draft
     from .errors import LayermapError, MappingError, ReadError
@@ -23,12 +26,15 @@ if TYPE_CHECKING:
     from .mapping import LayerMap, Rule, dump_yaml, load_mapping
     from .read import read as read_input
     from .replay import replay as replay_mapping
+    from .review import Review, review_text, start_review
     from .scopes import Scopes
     from .source import Entry, Source
     from .synthesise import Synthesis
     from .synthesise import synthesise as synthesise_rules
 
 _HOMES = {
+    "Change": "diff.Change",
+    "Decision": "decisions.Decision",
     "Draft": "draft.Draft",
     "Entry": "source.Entry",
     "Finding": "check.Finding",
@@ -38,23 +44,29 @@ _HOMES = {
     "MappingError": "errors.MappingError",
     "ReadError": "errors.ReadError",
     "Report": "check.Report",
+    "Review": "review.Review",
     "Rule": "mapping.Rule",
     "Scopes": "scopes.Scopes",
     "Source": "source.Source",
     "Synthesis": "synthesise.Synthesis",
     "check_mapping": "check.check",
     "dump_tree": "live.dump_tree",
+    "diff_mappings": "diff.diff",
     "dump_yaml": "mapping.dump_yaml",
     "invert_mapping": "invert.invert",
     "load_mapping": "mapping.load_mapping",
     "make_draft": "draft.draft",
     "read_input": "read.read",
     "replay_mapping": "replay.replay",
+    "review_text": "review.review_text",
+    "start_review": "review.start_review",
     "synthesise_rules": "synthesise.synthesise",
     "tree_of": "live.tree_of",
 }
 
 __all__ = [
+    "Change",
+    "Decision",
     "Draft",
     "Entry",
     "Finding",
@@ -64,11 +76,13 @@ __all__ = [
     "MappingError",
     "ReadError",
     "Report",
+    "Review",
     "Rule",
     "Scopes",
     "Source",
     "Synthesis",
     "check_mapping",
+    "diff_mappings",
     "dump_tree",
     "dump_yaml",
     "invert_mapping",
@@ -76,6 +90,8 @@ __all__ = [
     "make_draft",
     "read_input",
     "replay_mapping",
+    "review_text",
+    "start_review",
     "synthesise_rules",
     "tree_of",
 ]

@@ -6,7 +6,7 @@
 | LM102 | msprobe silently changes or drops something in the file |
 | LM201 | a rule never fires: its section is never visited, or nothing stands at its key |
 | LM202 | a rule sends modules to a path that does not exist on the bench side |
-| LM203 | a rule changes nothing: without it every node lands at the same place |
+| LM203 | a rule changes nothing: without it every node lands at the same place; unless its comment says reviewed |
 | LM204 | two NPU modules land on one bench module |
 
 A rule that is meant to lead nowhere (its target ends in ``_no_counterpart``, as in a draft) is no finding. Unmatched
@@ -56,7 +56,7 @@ def check(loaded: LoadedMapping, npu: Source, bench: Source) -> Report:
         for problem in loaded.problems
     ]
     for index, rule in enumerate(layer_map.rules):
-        findings += _rule_findings(loaded.name, rule, index, here, there, landing, layer_map)
+        findings += _rule_findings(loaded, rule, index, here, there, landing)
     findings += _clashes(loaded.name, here, there, landing, layer_map)
     unmatched = [
         here.path(node)
@@ -68,9 +68,9 @@ def check(loaded: LoadedMapping, npu: Source, bench: Source) -> Report:
 
 
 def _rule_findings(
-    name: str, rule: Rule, index: int, here: Scopes, there: Scopes, landing: Landing, layer_map: LayerMap
+    loaded: LoadedMapping, rule: Rule, index: int, here: Scopes, there: Scopes, landing: Landing
 ) -> list[Finding]:
-    where, shown = f"{name}:{rule.line}", f"{rule.section}: {rule.key} -> {rule.target}"
+    where, shown = f"{loaded.name}:{rule.line}", f"{rule.section}: {rule.key} -> {rule.target}"
     nodes = [node for node, fired in enumerate(landing.rules) if fired == index]
     if not nodes:
         visited = any(kind == rule.section for kind in here.types)
@@ -79,8 +79,8 @@ def _rule_findings(
     if NO_COUNTERPART not in rule.target and all(landing.nodes[node] == NOWHERE for node in nodes):
         place = landing.scopes[nodes[0]]
         return [Finding("LM202", where, f"{shown}: the bench side has no {place}", "correct the target")]
-    if rule.key == rule.target:
-        fewer = LayerMap(tuple(other for other in layer_map.rules if other is not rule))
+    if rule.key == rule.target and rule.line not in loaded.reviewed:
+        fewer = LayerMap(tuple(other for other in loaded.layer_map.rules if other is not rule))
         if land(here, there, fewer).scopes == landing.scopes:
             return [Finding("LM203", where, f"{shown} changes nothing", "remove it")]
     return []

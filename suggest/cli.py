@@ -14,8 +14,12 @@ from pathlib import Path
 
 import click
 
+from .command_diff import diff
+from .command_review import review
 from .errors import LayermapError
+from .knowledge import Knowledge, knowledge_options
 from .output import write
+from .styles import STYLES
 
 _FINDINGS = 1
 _UNUSABLE = 2
@@ -36,26 +40,35 @@ def cli() -> None:
 @click.argument("npu")
 @click.argument("bench")
 @click.option("-o", "--output", metavar="FILE", help="Write the draft to FILE (atomically) instead of standard output.")
-@click.option("--format", "style", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True)
+@click.option("--format", "style", type=click.Choice(STYLES), default="yaml", show_default=True)
 @click.option("--no-comments", is_flag=True, help="Rules only.")
 @click.option("--both", metavar="FILE", help="Write the reverse mapping, from BENCH to NPU, to FILE too.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
-def suggest(
-    npu: str, bench: str, output: str | None, style: str, both: str | None, *, no_comments: bool, quiet: bool
+@knowledge_options
+def suggest(  # noqa: PLR0913  a command takes what its options give
+    npu: str,
+    bench: str,
+    output: str | None,
+    style: str,
+    both: str | None,
+    *,
+    no_comments: bool,
+    quiet: bool,
+    knowledge: Knowledge,
 ) -> int:
     """Draft the mapping from NPU to BENCH."""
-    from .draft import draft, draft_of  # noqa: PLC0415
+    from .draft import draft_of  # noqa: PLC0415
     from .invert import transposed  # noqa: PLC0415
     from .read import read_pair  # noqa: PLC0415
     from .render import render, summary  # noqa: PLC0415
 
     sources = read_pair(npu, bench)
-    found = draft(*sources)
+    found, text = knowledge.drafted(*sources, style, comments=not no_comments)
     drafts = [found]
     if both is not None:
         drafts.append(draft_of(transposed(found.alignment), *sources[::-1]))
         write(render(drafts[1], style, comments=not no_comments), both)
-    write(render(found, style, comments=not no_comments), output)
+    write(text, output)
     if not quiet:
         for one in drafts:
             click.echo("\n".join(summary(one)), err=True)
@@ -115,6 +128,10 @@ def tree(source: str, style: str, depth: int | None, cls: str | None, grep: str 
     click.echo("\n".join([f"warning: {found.label}: {note}" for note in found.notes] + [headline(found)]), err=True)
     click.echo(shown, nl=False)
     return 0 if shown else _FINDINGS
+
+
+cli.add_command(diff)
+cli.add_command(review)
 
 
 def main(arguments: list[str] | None = None) -> None:

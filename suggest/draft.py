@@ -23,7 +23,7 @@ from .synthesise import Synthesis, synthesise, wrong_nodes
 REVIEW_BELOW = 0.8  # rules that are less sure than this ask for a look; one in five of them may be wrong
 _FORWARD = "forward"
 _GRADIENT = "parameters_grad"
-_FOR_GRADIENTS = "for parameters_grad, where msprobe doubles the module's name"
+FOR_GRADIENTS = "for parameters_grad, where msprobe doubles the module's name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +66,11 @@ def draft_of(alignment: Alignment, npu: Source, bench: Source) -> Draft:
     here, there = Scopes.build(npu.entries), Scopes.build(bench.entries)
     places = npu.tree.id_of()
     wanted = wishes(alignment, here)
-    wanted |= _gradient_wishes(here, there, wanted)
+    wanted |= gradient_wishes(here, there, wanted)
     synthesis = synthesise(here, there, wanted)
     landing = land(here, there, synthesis.layer_map)
     hit = {
-        here.path(node): there.path(landing.nodes[node]) for node in wanted if _is_hit(here, there, node, landing.nodes)
+        here.path(node): there.path(landing.nodes[node]) for node in wanted if is_hit(here, there, node, landing.nodes)
     }
     hit_bench = set(hit.values())
     npu_only = [path for path in _called(alignment.npu) if path not in hit]
@@ -79,7 +79,7 @@ def draft_of(alignment: Alignment, npu: Source, bench: Source) -> Draft:
         npu=npu,
         bench=bench,
         alignment=alignment,
-        layer_map=_annotated(synthesis, here, places, alignment),
+        layer_map=annotated(synthesis, here, places, alignment),
         matched=len(hit),
         npu_modules=alignment.npu.called_count(),
         bench_modules=alignment.bench.called_count(),
@@ -112,7 +112,7 @@ def called_places(tree: Tree, scopes: Scopes) -> Iterator[tuple[int, int]]:
             yield node, place
 
 
-def _gradient_wishes(here: Scopes, there: Scopes, wanted: Mapping[int, str | None]) -> dict[int, str | None]:
+def gradient_wishes(here: Scopes, there: Scopes, wanted: Mapping[int, str | None]) -> dict[int, str | None]:
     """Where ``parameters_grad.N`` entries have to land, whose scope msprobe gives the module's name twice."""
     found: dict[int, str | None] = {}
     for node, scope in wanted.items():
@@ -126,7 +126,7 @@ def _gradient_wishes(here: Scopes, there: Scopes, wanted: Mapping[int, str | Non
     return found
 
 
-def _is_hit(here: Scopes, there: Scopes, node: int, nodes: tuple[int, ...]) -> bool:
+def is_hit(here: Scopes, there: Scopes, node: int, nodes: tuple[int, ...]) -> bool:
     """Whether msprobe would match the first forward call of a module."""
     return nodes[node] != NOWHERE and bool(
         here.entries[node].get(_FORWARD) and there.entries[nodes[node]].get(_FORWARD)
@@ -149,7 +149,7 @@ def _outer(path: str) -> Iterable[str]:
     return (".".join(steps[:length]) for length in range(1, len(steps)))
 
 
-def _annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], alignment: Alignment) -> LayerMap:
+def annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], alignment: Alignment) -> LayerMap:
     """The rules with the confidence and the doubts of the pairs that they decide."""
     pairs = {pair.npu: pair for pair in alignment.pairs}
     below = _confidence_below(alignment, pairs)
@@ -160,7 +160,7 @@ def _annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], 
         sure = [pair.confidence for pair in decided] or [value for node in ids if (value := below[node]) is not None]
         confidence = min(sure, default=None)
         gradients = nodes and all({*scopes.entries[node]} == {_GRADIENT} for node in nodes)
-        note = _FOR_GRADIENTS if gradients else _note(rule, confidence, decided, alignment)
+        note = FOR_GRADIENTS if gradients else _note(rule, confidence, decided, alignment)
         rules.append(replace(rule, confidence=confidence, note=note))
     return LayerMap(tuple(rules))
 

@@ -33,7 +33,7 @@ def holds_dumps(directory: Path) -> bool:
 
 def read_directory(directory: Path, label: str) -> Source:
     """All different ranks and steps at or below a directory, merged."""
-    homes = sorted(set(_rank_directories(directory)), key=lambda home: _natural(home.relative_to(directory)))
+    homes = rank_directories(directory)
     _one_run(homes, directory, label)
     merger = Merger()
     seen: set[bytes] = set()
@@ -45,6 +45,11 @@ def read_directory(directory: Path, label: str) -> Source:
             seen.add(digest)
             merger.add(read_rank(home, home.relative_to(directory).as_posix()))
     return merger.source(label, "msprobe dump", _notes(merger, directory))
+
+
+def rank_directories(directory: Path) -> list[Path]:
+    """The directories with a dump at or below a directory, in the order of steps and ranks."""
+    return sorted(set(_rank_directories(directory)), key=lambda home: _natural(home.relative_to(directory)))
 
 
 def _notes(merger: Merger, directory: Path) -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import yaml
 
@@ -23,6 +23,7 @@ _OLD_TOP = "Cell"
 _LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STRING = "tag:yaml.org,2002:str"
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
+_REVIEWED = re.compile(r"#(?:.*;)?\s*reviewed\s*(?:;|$)")
 _RESERVED = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
 
@@ -64,11 +65,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class LoadedMapping:
-    """A mapping file as msprobe understands it, and what is wrong with the file."""
+    """A mapping file as msprobe understands it, what is wrong with it, and the lines that a person has said yes to."""
 
     name: str
     layer_map: LayerMap
     problems: tuple[Problem, ...] = ()
+    reviewed: frozenset[int] = frozenset()
 
 
 def load_mapping(text: str, name: str) -> LoadedMapping:
@@ -84,7 +86,9 @@ def load_mapping(text: str, name: str) -> LoadedMapping:
         raise MappingError(f"{name}:{line}", f"not valid YAML: {what}", "indent with blanks and quote keys") from None
     except yaml.YAMLError as error:
         raise MappingError(name, f"not valid YAML: {str(error).splitlines()[0]}", "give a mapping.yaml") from None
-    return _Reader(name).read(documents)
+    loaded = _Reader(name).read(documents)
+    lines = enumerate(text.splitlines(), start=1)
+    return replace(loaded, reviewed=frozenset(number for number, line in lines if _REVIEWED.search(line)))
 
 
 class _Reader:
@@ -191,10 +195,9 @@ def _by_section(layer_map: LayerMap) -> Iterator[tuple[str, list[Rule]]]:
 
 
 def _section(name: str, rules: list[Rule], *, comments: bool) -> list[str]:
-    plain = _PLAIN.match(name) and name.lower() not in _RESERVED
-    texts = [f"  {_quoted(rule.key)}: {_quoted(rule.target)}" for rule in rules]
+    texts = [f"  {quoted(rule.key)}: {quoted(rule.target)}" for rule in rules]
     width = max(map(len, texts))
-    lines = [f"{name if plain else _quoted(name)}:"]
+    lines = [f"{plain_or_quoted(name)}:"]
     for rule, text in zip(rules, texts, strict=True):
         said = [f"{rule.confidence:.2f}"] if rule.confidence is not None else []
         said += [rule.note] if rule.note else []
@@ -202,13 +205,21 @@ def _section(name: str, rules: list[Rule], *, comments: bool) -> list[str]:
     return lines
 
 
+def plain_or_quoted(section: str) -> str:
+    """A section's name as it stands before its colon."""
+    return section if _PLAIN.match(section) and section.lower() not in _RESERVED else quoted(section)
+
+
 def _comment(text: str) -> str:
-    """One line of comment, whatever the text holds."""
-    safe = "".join(char if char.isprintable() else " " for char in text)
-    return f"# {safe}".rstrip()
+    return f"# {printable(text)}".rstrip()
 
 
-def _quoted(text: str) -> str:
+def printable(text: str) -> str:
+    """One line fit for a comment, whatever the text holds."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def quoted(text: str) -> str:
     """A double-quoted scalar, everything unusual escaped."""
     return '"' + "".join(map(_escaped, text)) + '"'
 

@@ -33,7 +33,7 @@ def replace_file(path: str, text: str, hint: str, mode: int | None = None) -> No
             mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask()
         handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
                 stream.write(text)
             Path(name).chmod(mode)
             Path(name).replace(place)

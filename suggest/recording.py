@@ -35,6 +35,11 @@ def is_module(entry: Entry) -> bool:
     return entry.name.split(".", 1)[0] in LAYER_PREFIXES
 
 
+def name_at(name: str, where: str) -> str:
+    """What an entry is called whose name an earlier rank has for another scope."""
+    return f"{name}@{where}"
+
+
 def source_of(recording: Recording, label: str, kind: str, notes: Iterable[str] = ()) -> Source:
     """The source of one recording."""
     merger = Merger()
@@ -87,7 +92,7 @@ class Merger:
             self._modules.setdefault(module.path, module)
         new = [entry for entry in recording.entries if (entry.scope, entry.state) not in self._known]
         for entry in new:
-            name = entry.name if entry.name not in self._names else f"{entry.name}@{recording.where}"
+            name = entry.name if entry.name not in self._names else name_at(entry.name, recording.where)
             self._names.add(name)
             self._entries.append(entry if name == entry.name else replace(entry, name=name))
         self._known.update((entry.scope, entry.state) for entry in new)

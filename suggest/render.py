@@ -9,12 +9,21 @@ from .mapping import Rule, dump_json, dump_yaml
 
 _MOST_LINES = 40  # one-sided modules listed in a draft; a longer list is cut and says so
 _MOST_RULES = 5  # doubtful rules shown in the summary
+FOOTERS = (
+    "fused modules that one rule cannot express:",
+    "NPU modules without counterpart:",
+    "bench modules without counterpart:",
+)
 
 
 def render(draft: Draft, style: str, *, comments: bool) -> str:
-    """The draft as ``yaml`` or ``json``."""
+    """The draft as ``yaml``, ``json`` or one of `suggest.formats`."""
     if style == "json":
         return dump_json(draft.layer_map)
+    if style != "yaml":
+        from .formats import render_as  # noqa: PLC0415  reads dumps again, which most runs have no use for
+
+        return render_as(draft, style)
     return dump_yaml(draft.layer_map, _header(draft), _footer(draft), comments=comments)
 
 
@@ -47,7 +56,7 @@ def _shown(rule: Rule) -> str:
 def _header(draft: Draft) -> list[str]:
     review = len(draft.to_review())
     sides = ((draft.npu, draft.npu_modules), (draft.bench, draft.bench_modules))
-    npu, bench = (f"{_name(source.label)} ({count} modules)" for source, count in sides)
+    npu, bench = (f"{header_name(source.label)} ({count} modules)" for source, count in sides)
     matched = f"{draft.matched} of {draft.npu_modules} NPU modules match, replayed as msprobe does"
     rules = "1 rule" if review == 1 else f"{review} rules"
     alone = f"{draft.npu_only_count} have no counterpart" + (" (listed below)" if draft.npu_only else "")
@@ -59,17 +68,14 @@ def _numbers(draft: Draft) -> list[str]:
     return [line] if line else []
 
 
-def _name(label: str) -> str:
+def header_name(label: str) -> str:
+    """A side as the first line of a draft names it."""
     return PurePath(label).name or label
 
 
 def _footer(draft: Draft) -> list[str]:
     lines: list[str] = []
-    for title, items in (
-        ("fused modules that one rule cannot express:", draft.groups),
-        ("NPU modules without counterpart:", draft.npu_only),
-        ("bench modules without counterpart:", draft.bench_only),
-    ):
+    for title, items in zip(FOOTERS, (draft.groups, draft.npu_only, draft.bench_only), strict=True):
         if items:
             lines.append(title)
             lines += [f"  {item}" for item in items[:_MOST_LINES]]

@@ -7,12 +7,23 @@ the first counts (a layer returns its hidden states first), of its parameters th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from math import prod
 
 from matcher import Numbers
 
 _FIGURES = ("Max", "Min", "Mean", "Norm")
 _DEEPEST = 8  # tuples in tuples that a result is searched through
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One tensor of a record; figures (Max, Min, Mean, Norm) are None where it does not tell them."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    figures: tuple[float | None, ...]
+    digest: str = ""
 
 
 def shape_of(tensor: object) -> tuple[int, ...] | None:
@@ -28,41 +39,62 @@ def shape_of(tensor: object) -> tuple[int, ...] | None:
     return None
 
 
-def numbers_of(tensor: object) -> Numbers | None:
-    """The statistics in a tensor's record, None where there are none."""
-    if not isinstance(tensor, dict):
-        return None
-    shape = shape_of(tensor)
-    if shape is None:
-        return None
-    digest = tensor.get("md5")
-    if isinstance(digest, str):
-        return Numbers(prod(shape), digest=digest)
-    known = [float(value) for name in _FIGURES if isinstance(value := tensor.get(name), (int, float))]
-    if len(known) < len(_FIGURES):
-        return None
-    high, low, mean, norm = known
-    return Numbers(prod(shape), high, low, mean, norm)
+def tensors_in(value: object, depth: int = _DEEPEST) -> Iterator[Tensor]:
+    """Every tensor in a value of a record, in order."""
+    if isinstance(value, dict):
+        shape = shape_of(value)
+        if shape is not None:
+            yield _tensor(value, shape)
+            return
+    if depth and isinstance(value, (list, dict)):
+        for item in value if isinstance(value, list) else value.values():
+            yield from tensors_in(item, depth - 1)
 
 
 def result_of(record: Mapping[str, object]) -> Numbers | None:
     """The statistics of the first tensor that an entry's record says it returned."""
-    return next(_tensors(record.get("output"), _DEEPEST), None)
+    return next(_numbers(record.get("output"), _DEEPEST), None)
 
 
 def weight_of(parameters: Mapping[str, object]) -> Numbers | None:
     """The statistics of the largest parameter; of equally large ones the first."""
-    found = [numbers for tensor in parameters.values() for numbers in _tensors(tensor, 1)]
+    found = [numbers for tensor in parameters.values() for numbers in _numbers(tensor, 1)]
     return max(found, key=lambda numbers: numbers.size, default=None)
 
 
-def _tensors(value: object, depth: int) -> Iterator[Numbers]:
-    numbers = numbers_of(value)
-    if numbers is not None:
-        yield numbers
-    elif depth and isinstance(value, list):
-        for item in value:
-            yield from _tensors(item, depth - 1)
-    elif depth and isinstance(value, dict):
-        for item in value.values():
-            yield from _tensors(item, depth - 1)
+def numbers_of(tensor: Tensor) -> Numbers | None:
+    """A tensor's statistics for the matcher, None where they are not complete."""
+    if tensor.digest:
+        return Numbers(prod(tensor.shape), digest=tensor.digest)
+    known = [value for value in tensor.figures if value is not None]
+    if len(known) < len(_FIGURES):
+        return None
+    high, low, mean, norm = known
+    return Numbers(prod(tensor.shape), high, low, mean, norm)
+
+
+def _numbers(value: object, depth: int) -> Iterator[Numbers]:
+    for tensor in tensors_in(value, depth):
+        numbers = numbers_of(tensor)
+        if numbers is not None:
+            yield numbers
+
+
+def _tensor(record: Mapping[str, object], shape: tuple[int, ...]) -> Tensor:
+    digest = record.get("md5")
+    return Tensor(
+        shape,
+        str(record.get("dtype", "")).rpartition(".")[2],
+        tuple(_figure(record.get(name)) for name in _FIGURES),
+        digest if isinstance(digest, str) else "",
+    )
+
+
+def _figure(value: object) -> float | None:
+    """A number of a record; None for text, for a truth value, and for what no float can hold."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None

@@ -10,7 +10,10 @@ import pytest
 HEAVY = ("numpy", "scipy", "rapidfuzz", "yaml", "msprobe", "matcher")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["suggest", "--help"], ["check", "--help"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], ["suggest", "--help"], ["check", "--help"], ["review", "--help"], ["diff", "--help"]],
+)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     code = (
         "import sys; from suggest.cli import main\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matcher import Numbers
-from suggest.tensors import numbers_of, result_of, shape_of, weight_of
+from suggest.tensors import Tensor, numbers_of, result_of, shape_of, tensors_in, weight_of
 
 RECORD = {"type": "torch.Tensor", "shape": [2, 3], "Max": 1, "Min": -1.0, "Mean": 0.0, "Norm": 2.5}
 
@@ -16,12 +16,35 @@ def test_shapes_as_lists_and_as_text() -> None:
     assert shape_of(None) is None
 
 
+def numbers(record: object) -> Numbers | None:
+    return next((numbers_of(tensor) for tensor in tensors_in(record)), None)
+
+
 def test_statistics_of_one_tensor() -> None:
-    assert numbers_of(RECORD) == Numbers(6, 1.0, -1.0, 0.0, 2.5)
-    assert numbers_of(RECORD | {"md5": "ab"}) == Numbers(6, digest="ab")
-    assert numbers_of(RECORD | {"Max": None}) is None
-    assert numbers_of({"Max": 1.0}) is None
-    assert numbers_of("text") is None
+    assert numbers(RECORD) == Numbers(6, 1.0, -1.0, 0.0, 2.5)
+    assert numbers(RECORD | {"md5": "ab"}) == Numbers(6, digest="ab")
+    assert numbers(RECORD | {"Max": None}) is None
+    assert numbers({"Max": 1.0}) is None
+    assert numbers("text") is None
+
+
+def test_a_tensor_as_people_look_at_it() -> None:
+    strange = {
+        "shape": [2],
+        "dtype": "torch.bfloat16",
+        "Max": True,
+        "Min": 10**400,
+        "Mean": "nan",
+        "Norm": float("inf"),
+    }
+    assert list(tensors_in([[RECORD], {"a": strange}, None, 3])) == [
+        Tensor((2, 3), "", (1.0, -1.0, 0.0, 2.5)),
+        Tensor((2,), "bfloat16", (None, None, None, float("inf"))),
+    ]
+    nested: object = RECORD
+    for _ in range(100):
+        nested = [nested]
+    assert list(tensors_in(nested)) == []
 
 
 def test_the_first_tensor_that_was_returned_counts() -> None:
