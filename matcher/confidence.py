@@ -78,20 +78,31 @@ def judge(aligner: Aligner, links: Links, calibration: Calibration, doubtful: di
     """
     doubts = _inherited(aligner.left.tree.parents, doubtful)
     pairs = []
+    known: dict[object, tuple[float, float, float, Evidence, tuple[float, ...]]] = {}
     for a, b, features in features_of(aligner, links):
-        confidence = _sigmoid(features.log_odds(calibration))
+        key = (aligner.left.kind[a], aligner.right.kind[b], features.inside, features.home, features.second)
+        judged = known.get(key)
+        if judged is None:
+            judged = known[key] = (
+                _sigmoid(features.log_odds(calibration)),
+                _sigmoid(features.own),
+                _sigmoid(features.second),
+                _evidence(aligner, a, b, features),
+                features.values(),
+            )
+        confidence, score, second, evidence, values = judged
         note = doubts.get(a, "")
         pairs.append(
             Pair(
                 npu=a,
                 bench=b,
-                score=_sigmoid(features.own),
+                score=score,
                 confidence=min(confidence, _GUESS) if note else confidence,
-                evidence=_evidence(aligner, a, b, features),
+                evidence=evidence,
                 runner_up=features.runner_up if features.runner_up >= 0 else None,
-                runner_up_score=_sigmoid(features.second) if features.runner_up >= 0 else 0.0,
+                runner_up_score=second if features.runner_up >= 0 else 0.0,
                 note=note if a in doubtful else "",
-                features=features.values(),
+                features=values,
             )
         )
     return tuple(pairs)
@@ -103,12 +114,19 @@ def features_of(aligner: Aligner, links: Links) -> list[tuple[int, int, Features
     here, there = _counts(left.parents, set(links)), _counts(right.parents, set(links.values()))
     spoken = _spoken(left.names)
     found = []
+    rivals: dict[tuple[int, int, int], tuple[int, float]] = {}
     for a, b in sorted(links.items()):
         size = left.ends[a] - a + right.ends[b] - b - 2
         inside = None if size == 0 else min(1.0, (here[a] + there[b] - 2) / size)
         home = _nearest_matched(left.parents, a, links)
         held = None if home < 0 else float(links[home] <= b < right.ends[links[home]])
-        runner_up, second = _runner_up(aligner, a, b)
+        parent = right.parents[b]
+        key = (aligner.left.kind[a], aligner.right.kind[parent], b - parent)
+        rival = rivals.get(key)
+        if rival is None:
+            beside, value = _runner_up(aligner, a, b)
+            rival = rivals[key] = beside - parent, value
+        runner_up, second = rival[0] + parent if rival[1] > _NOBODY else -1, rival[1]
         found.append((a, b, Features(aligner.own(a, b), second, runner_up, inside, held, spoken)))
     return found
 

@@ -31,17 +31,18 @@ def fold(tree: Tree, traits: tuple[Trait, ...]) -> Folded:
     kinds: dict[object, int] = {}
     kind = [0] * len(tree)
     first: list[int] = []
+    number = _numbers(traits)
     for node in range(len(tree) - 1, -1, -1):
         name = tree.names[node]
-        signature = (
+        signature: tuple[object, ...] = (
             "#" if name.isdigit() else name,
             tree.classes[node],
             tree.called[node],
-            traits[node],
+            number[node],
             tree.params[node],
-            tuple(kind[child] for child in tree.children[node]),
-            tuple(tree.names[child] for child in tree.children[node]),
         )
+        if below := tree.children[node]:
+            signature += (*[kind[child] for child in below], *[tree.names[child] for child in below])
         found = kinds.get(signature)
         if found is None:
             found = kinds[signature] = len(first)
@@ -50,3 +51,11 @@ def fold(tree: Tree, traits: tuple[Trait, ...]) -> Folded:
             first[found] = node
         kind[node] = found
     return Folded(tree, traits, tuple(kind), tuple(first))
+
+
+def _numbers(traits: tuple[Trait, ...]) -> list[int]:
+    """Equal numbers for equal traits; what is one object, as nearly all are, is compared but once."""
+    known: dict[Trait, int] = {}
+    by_object = {id(trait): trait for trait in traits}
+    number = {place: known.setdefault(trait, len(known)) for place, trait in by_object.items()}
+    return [number[id(trait)] for trait in traits]

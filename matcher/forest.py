@@ -44,6 +44,16 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True)
+class _Level:
+    """Nodes that stand beside each other: their kinds, genera with position, and the size of every genus."""
+
+    nodes: tuple[int, ...]
+    keys: tuple[int, ...]
+    places: list[tuple[str, float]]
+    count: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Move:
     """A level dissolved: nodes to replace on either side (none if nothing replaces them), and the most it can gain."""
 
@@ -57,7 +67,7 @@ class Move:
 class Aligner:
     """Values of pairs of kinds, each computed once; not frozen because its memory grows."""
 
-    __slots__ = ("_genera", "_solutions", "_values", "left", "right", "scorer", "weights")
+    __slots__ = ("_genera", "_lines", "_solutions", "_values", "left", "right", "scorer", "weights")
 
     def __init__(self, left: Folded, right: Folded, weights: Weights) -> None:
         self.left = left
@@ -69,6 +79,7 @@ class Aligner:
             tuple(_RANKED.get(trait.genus, trait.genus) for trait in side.traits) for side in (left, right)
         )
         self._values: dict[int, dict[int, float]] = {}
+        self._lines: dict[tuple[int, ...], dict[int, tuple[list[float], float]]] = {}  # and their maximum
         if max(left.tree.depths) > _DEEP < max(right.tree.depths):
             for one in range(len(left)):
                 for other in range(len(right)):
@@ -139,7 +150,7 @@ class Aligner:
                 if here + there == 0:
                     continue
                 found, new_links = self._in_order(rows, columns)
-                free, free_links, _ = self._assign(rows, columns)
+                free, free_links, _ = self._assign(self._level(0, rows), self._level(1, columns))
                 if free > found + _WORTH_REGROUPING:
                     found, new_links = free - _WORTH_REGROUPING, free_links
                 if found > best:
@@ -166,22 +177,31 @@ class Aligner:
         return self.solve(one, other).value
 
     def _search(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[float, Links]:
-        total, links, worth = self._assign(left, right)
+        here, there = self._level(0, left), self._level(1, right)
+        total, links, worth = self._assign(here, there)
         while True:
-            best: tuple[float, Links, dict[int, float], tuple[int, ...], tuple[int, ...]] | None = None
+            best: tuple[float, Links, dict[int, float], _Level, _Level] | None = None
             gain = _EPSILON
-            for move in self._moves(left, right, links, worth):
+            for move in self._moves(here.nodes, there.nodes, links, worth):
                 if move.bound <= gain:
                     break
-                new_left = _replaced(left, move.left, move.left_by)
-                new_right = _replaced(right, move.right, move.right_by)
-                found, new_links, new_worth = self._assign(new_left, new_right)
+                new_here = self._level(0, _replaced(here.nodes, move.left, move.left_by)) if move.left_by else here
+                new_there = (
+                    self._level(1, _replaced(there.nodes, move.right, move.right_by)) if move.right_by else there
+                )
+                found, new_links, new_worth = self._assign(new_here, new_there, least=total + gain)
                 if found > total + gain:
                     gain = found - total
-                    best = (found, new_links, new_worth, new_left, new_right)
+                    best = (found, new_links, new_worth, new_here, new_there)
             if best is None:
                 return total, links
-            total, links, worth, left, right = best
+            total, links, worth, here, there = best
+
+    def _level(self, side: int, nodes: tuple[int, ...]) -> _Level:
+        places, count = _places(self._genera[side], nodes)
+        kind = (self.left, self.right)[side].kind
+        keys = tuple([kind[node] if node >= 0 else -1 - kind[-1 - node] for node in nodes])
+        return _Level(nodes, keys, places, count)
 
     def _moves(
         self, left: tuple[int, ...], right: tuple[int, ...], links: Links, worth: dict[int, float]
@@ -231,28 +251,42 @@ class Aligner:
             lambda b: best_of_right(self._key(self.right, b)),
         )
 
-    def _assign(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[float, Links, dict[int, float]]:
-        here, ours = _places(self._genera[0], left)
-        there, theirs = _places(self._genera[1], right)
+    def _assign(self, left: _Level, right: _Level, *, least: float = 0.0) -> tuple[float, Links, dict[int, float]]:
+        """The best assignment of two levels: value, links and worth of each; nothing if it cannot exceed ``least``."""
+        here, there, ours, theirs = left.places, right.places, left.count, right.count
         lone = {genus for genus, count in ours.items() if genus and count == 1 and theirs.get(genus) == 1}
         order, only = self.weights.order, self.weights.only
-        keys = tuple(self._key(self.right, b) for b in right)
+        lines = self._lines.setdefault(right.keys, {})
         values = []
-        tall, wide = max(len(left) - 1, 1), max(len(right) - 1, 1)
-        for row, (a, (genus, rank)) in enumerate(zip(left, here, strict=True)):
-            line = self._row(self._key(self.left, a), keys)
+        tall, wide = max(len(here) - 1, 1), max(len(there) - 1, 1)
+        most = [0.0] * len(there)
+        for row, one in enumerate(left.keys):
+            known = lines.get(one)
+            if known is None:
+                fresh = self._row(one, right.keys)
+                known = lines[one] = fresh, max(fresh, default=0.0)
+            line, top = known
+            genus, rank = here[row]
             bonus = only if genus in lone else 0.0
-            for column, value in enumerate(line):
-                if value > -bonus:
-                    kin, other = there[column]
-                    worth = value - order * abs(rank - other)
-                    line[column] = worth + bonus if genus == kin else worth - _PLACE * abs(row / tall - column / wide)
+            if top > -bonus:
+                line = line.copy()
+                for column, value in enumerate(line):
+                    if value > -bonus:
+                        kin, other = there[column]
+                        worth = value - order * abs(rank - other)
+                        line[column] = worth = (
+                            worth + bonus if genus == kin else worth - _PLACE * abs(row / tall - column / wide)
+                        )
+                        if worth > most[column]:  # noqa: PLR1730  max() takes three times as long
+                            most[column] = worth
             values.append(line)
-        self._keep_order(values, left, right)
+        if least and sum(most) <= least - _EPSILON:
+            return 0.0, (), {}
+        self._keep_order(values, left.nodes, right.nodes)
         total, found = assign(values)
-        found = uncrossed(found, [self._key(self.left, a) for a in left], keys)
-        links = tuple((left[row], right[column]) for row, column in found)
-        return total, links, {left[row]: values[row][column] for row, column in found}
+        found = uncrossed(found, left.keys, right.keys)
+        links = tuple([(left.nodes[row], right.nodes[column]) for row, column in found])
+        return total, links, {left.nodes[row]: values[row][column] for row, column in found}
 
     def _keep_order(self, values: list[list[float]], left: tuple[int, ...], right: tuple[int, ...]) -> None:
         """Leave the items of two equally long dissolved lists only the partners that they have when they keep order."""
@@ -266,6 +300,7 @@ class Aligner:
                 others = tuple(self._key(self.right, right[column]) for column in columns)
                 kept = set(align_sequences(block, ones, others)[1])
                 for i, row in enumerate(rows):
+                    values[row] = values[row].copy()
                     for j, column in enumerate(columns):
                         if (i, j) not in kept:
                             values[row][column] = 0.0
@@ -356,10 +391,11 @@ def _places(genus_of: tuple[str, ...], nodes: tuple[int, ...]) -> tuple[list[tup
     genera = [genus_of[node] if node >= 0 else genus_of[-1 - node] for node in nodes]
     ranks = []
     for genus in genera:
-        ranks.append(members.get(genus, 0))
-        members[genus] = ranks[-1] + 1
-    spans = (max(members[genus] - 1, 1) for genus in genera)
-    return [(genus, rank / span) for genus, rank, span in zip(genera, ranks, spans, strict=True)], members
+        rank = members.get(genus, 0)
+        ranks.append(rank)
+        members[genus] = rank + 1
+    spans = {genus: max(count - 1, 1) for genus, count in members.items()}
+    return [(genus, rank / spans[genus]) for genus, rank in zip(genera, ranks, strict=True)], members
 
 
 def _replaced(nodes: tuple[int, ...], node: int, by: tuple[int, ...]) -> tuple[int, ...]:

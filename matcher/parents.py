@@ -112,10 +112,12 @@ def _cover(tree: Tree, other: Tree, anchors: Links, inside: list[bool], inside_o
             for core in range(1 + (inside[node] and inside_other[image])):
                 counts[core][node] += 1
                 tops[core][node] = _join(other, tops[core][node], image)
-        if node:
-            for core in (0, 1):
-                counts[core][tree.parents[node]] += counts[core][node]
-                tops[core][tree.parents[node]] = _join(other, tops[core][tree.parents[node]], tops[core][node])
+        parent = tree.parents[node]
+        for core in (0, 1):
+            count, top = counts[core], tops[core]
+            if parent >= 0 and count[node]:
+                count[parent] += count[node]
+                top[parent] = top[node] if top[parent] < 0 else _join(other, top[parent], top[node])
     use = tuple(counts[1][node] > 0 and not inside[node] for node in range(size))
     return Cover(
         count=tuple(counts[core][node] for node, core in enumerate(use)),

@@ -35,8 +35,8 @@ def traits_of(tree: Tree) -> tuple[Trait, ...]:
     genera = _genera(tree)
     cache: dict[object, Trait] = {}
     found: list[Trait] = []
-    for node in range(len(tree)):
-        steps = _steps(tree, node)
+    steps_of = _steps(tree)
+    for node, steps in enumerate(steps_of):
         siblings = around[tree.parents[node]] if node else frozenset[str]()
         rank = _rank(tree, genera, node) if tree.names[node].isdigit() else (0, 0)
         solid = is_solid(tree, genera, node)
@@ -78,15 +78,20 @@ def _names_below(tree: Tree) -> list[frozenset[str]]:
     return found
 
 
-def _steps(tree: Tree, node: int) -> tuple[str, ...]:
-    """Own name and up to two named ancestors, outermost first, numbers skipped."""
-    steps: list[str] = []
-    while node > 0 and len(steps) < 3:
-        name = tree.names[node]
-        if not name.isdigit():
-            steps.append(plain(name))
-        node = tree.parents[node]
-    return tuple(reversed(steps))
+def _steps(tree: Tree) -> list[tuple[str, ...]]:
+    """Every node's own name and up to two named ancestors', outermost first, numbers skipped."""
+    steps: list[tuple[str, ...]] = [()]
+    known: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {}
+    for node in range(1, len(tree)):
+        name, above = tree.names[node], steps[tree.parents[node]]
+        if name.isdigit():
+            steps.append(above)
+            continue
+        own = known.get((above, name))
+        if own is None:
+            own = known[above, name] = (*above[-2:], plain(name))
+        steps.append(own)
+    return steps
 
 
 def _rank(tree: Tree, genera: list[str], node: int) -> tuple[int, int]:

@@ -85,28 +85,29 @@ class Tree:
         Steps of a path that no module stands for become uncalled nodes without a class. Of two modules with one path
         the later wins, as it does in msprobe's own trie.
         """
-        names = [""]
+        names, paths = [""], [""]
         order: list[list[int]] = [[]]
         facts: list[Module | None] = [None]
-        steps: list[dict[str, int]] = [{}]
+        place = {"": 0}
         for module in modules:
-            at = 0
-            for step in module.path.split(".") if module.path else ():
-                below = steps[at].get(step)
-                if below is None:
-                    below = len(names)
-                    steps[at][step] = below
-                    order[at].append(below)
-                    names.append(step)
+            path = module.path
+            if path not in place:
+                new = [path]
+                while (outer := new[-1].rpartition(".")[0]) not in place:
+                    new.append(outer)
+                above = place[outer]
+                for step in reversed(new):
+                    order[above].append(len(names))
+                    above = place[step] = len(names)
+                    names.append(step.rpartition(".")[2])
+                    paths.append(step)
                     order.append([])
-                    steps.append({})
                     facts.append(None)
-                at = below
-            facts[at] = module
-        return _in_preorder(names, order, facts)
+            facts[place[path]] = module
+        return _in_preorder(names, paths, order, facts)
 
 
-def _in_preorder(names: list[str], order: list[list[int]], facts: list[Module | None]) -> Tree:
+def _in_preorder(names: list[str], paths: list[str], order: list[list[int]], facts: list[Module | None]) -> Tree:
     count = len(names)
     new_id, stack = [0] * count, [0]
     sequence: list[int] = []
@@ -114,29 +115,31 @@ def _in_preorder(names: list[str], order: list[list[int]], facts: list[Module | 
         node = stack.pop()
         new_id[node] = len(sequence)
         sequence.append(node)
-        stack.extend(reversed(order[node]))
-    parents, depths, paths, ends = [-1] * count, [0] * count, [""] * count, [0] * count
+        if order[node]:
+            stack.extend(reversed(order[node]))
+    parents, depths, ends = [-1] * count, [0] * count, list(range(1, count + 1))
     children: list[tuple[int, ...]] = [()] * count
     for here, node in enumerate(sequence):
-        below = tuple(new_id[child] for child in order[node])
-        children[here] = below
-        for child, old in zip(below, order[node], strict=True):
-            parents[child] = here
-            depths[child] = depths[here] + 1
-            paths[child] = f"{paths[here]}.{names[old]}" if here else names[old]
+        if order[node]:
+            children[here] = below = tuple([new_id[child] for child in order[node]])
+            depth = depths[here] + 1
+            for child in below:
+                parents[child] = here
+                depths[child] = depth
     for here in range(count - 1, -1, -1):
-        ends[here] = ends[children[here][-1]] if children[here] else here + 1
+        if children[here]:
+            ends[here] = ends[children[here][-1]]
     known = [facts[node] for node in sequence]
     return Tree(
-        names=tuple(names[node] for node in sequence),
-        paths=tuple(paths),
-        classes=tuple(module.cls if module else "" for module in known),
+        names=tuple([names[node] for node in sequence]),
+        paths=tuple([paths[node] for node in sequence]),
+        classes=tuple([module.cls if module else "" for module in known]),
         parents=tuple(parents),
         children=tuple(children),
         ends=tuple(ends),
         depths=tuple(depths),
         called=tuple(module is not None and module.called and here > 0 for here, module in enumerate(known)),
-        params=tuple(module.params if module else () for module in known),
-        outputs=tuple(module.output if module else None for module in known),
-        weights=tuple(module.weight if module else None for module in known),
+        params=tuple([module.params if module else () for module in known]),
+        outputs=tuple([module.output if module else None for module in known]),
+        weights=tuple([module.weight if module else None for module in known]),
     )

@@ -10,6 +10,7 @@ product of transformers and entries, this is linear.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,7 @@ from matcher import Module
 from .source import Entry
 
 LAYER_PREFIXES = ("Module", "Cell")
+_DIRECTIONS = ("forward", "backward")
 _GRAD = "parameters_grad"
 _NO_STACK = ("Primitive", "Jit")
 _RENUMBERED = "ParallelTransformer"
@@ -28,6 +30,7 @@ _STACK_SIGNS = {"mindspore": ("Template", "construct"), "pytorch": ("Template", 
 
 Stack = Mapping[str, Sequence[str]]
 Construct = Mapping[str, "str | None"]
+_Facts = tuple[str, tuple[str, ...], "str | None", str]  # of an entry: name, scope, type, state
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,41 +44,55 @@ def entries_of(
     names: Iterable[str], construct: Construct, stack: Stack, framework: str
 ) -> tuple[tuple[Entry, ...], tuple[BadName, ...]]:
     """The entries of a dump in its order, renumbered; and the names that msprobe would choke on, left out."""
-    entries: list[Entry] = []
     bad: list[BadName] = []
-    forward: dict[str, tuple[str, ...]] = {}
+    fine: set[str | None] = {None}  # parents whose names are long enough
+    scopes: dict[str, tuple[str, ...]] = {}
+    found: list[_Facts] = []
+    outer: dict[str, tuple[str, ...]] = {"": ()}
     for name in names:
         parts = name.split(".")
         parent = construct.get(name)
-        if len(parts) < 4 or (parent and "." in parent and parent.count(".") < 3):
+        if parent not in fine and parent is not None and ("." not in parent or parent.count(".") >= 3):
+            fine.add(parent)
+        if len(parts) < 4 or parent not in fine:
             bad.append(BadName(name))
             continue
-        entry = _entry(name, parts, parent, stack.get(name), framework)
-        forward[name] = entry.scope
-        entries.append(entry)
-    entries = [_with_forward_scope(entry, forward) for entry in entries]
+        if parts[0] in LAYER_PREFIXES and parts[-2] in _DIRECTIONS and len(parts) > 4:
+            above = name[len(parts[0]) + 1 : -sum(map(len, parts[-4:])) - 4]
+            steps = outer.get(above)
+            if steps is None:
+                steps = outer[above] = tuple(map(sys.intern, parts[1:-4]))
+            facts: _Facts = (name, (*steps, sys.intern(parts[-4])), sys.intern(parts[-3]), sys.intern(parts[-2]))
+        else:
+            facts = _facts(name, parts, parent, stack.get(name), framework)
+        scopes[name] = facts[1]
+        found.append(facts)
+    entries = [
+        Entry(name, _forward_scope(name, scope, scopes) if "backward" in name else scope, kind, state)
+        for name, scope, kind, state in found
+    ]
     return tuple(_renumbered(entries)), tuple(bad)
 
 
-def _entry(name: str, parts: list[str], parent: str | None, lines: Sequence[str] | None, framework: str) -> Entry:
+def _facts(name: str, parts: list[str], parent: str | None, lines: Sequence[str] | None, framework: str) -> _Facts:
     if parts[-1] == _GRAD:
-        return Entry(name, tuple(parts[1:-3] + parts[-3:-2]), parts[-2], _GRAD)
+        return name, tuple(parts[1:-3] + parts[-3:-2]), parts[-2], _GRAD
     if parts[-2] == _GRAD and parts[-1].isdigit():
-        return Entry(name, tuple(parts[1:-3] + parts[-4:-3]), parts[-3], _GRAD)
+        return name, tuple(parts[1:-3] + parts[-4:-3]), parts[-3], _GRAD
     if parts[0] in LAYER_PREFIXES:
-        outer = parts[1:-4] if len(parts) > 4 else []
-        return Entry(name, (*outer, parts[-4]), parts[-3], parts[-2])
-    outer = parent.split(".")[1:-3] if parent else []
+        above = parts[1:-4] if len(parts) > 4 else []
+        return name, (*above, parts[-4]), parts[-3], sys.intern(parts[-2])
+    above = parent.split(".")[1:-3] if parent else []
     inner = _frame_functions(lines, framework) if lines and parts[0] not in _NO_STACK else []
-    return Entry(name, (*outer, *inner, parts[-3]), parts[-3], parts[-1])
+    return name, (*map(sys.intern, above), *inner, sys.intern(parts[-3])), sys.intern(parts[-3]), sys.intern(parts[-1])
 
 
-def _with_forward_scope(entry: Entry, forward: Mapping[str, tuple[str, ...]]) -> Entry:
-    head, direction, call = entry.name.rsplit(".", 2)
+def _forward_scope(name: str, scope: tuple[str, ...], scopes: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    head, direction, call = name.rsplit(".", 2)
     if "backward" not in (direction, call):
-        return entry
+        return scope
     twin = ".".join((head, direction.replace("backward", "forward"), call.replace("backward", "forward")))
-    return replace(entry, scope=forward[twin]) if twin in forward else entry
+    return scopes.get(twin, scope)
 
 
 def _frame_functions(lines: Sequence[str], framework: str) -> list[str]:

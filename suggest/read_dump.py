@@ -10,56 +10,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from matcher import Module, Numbers, Params
+from matcher import Module
 
 from .entries import LAYER_PREFIXES, entries_of
 from .errors import ReadError
 from .files import Input
 from .recording import Recording, is_module
+from .records import Records, read_records
 from .source import Entry
 from .stream import JsonStream
-from .tensors import result_of, shape_of, weight_of
 
 MICRO_STEPS = "megatron_micro_step_number"
 FILES = ("dump.json", "construct.json")
 STRUCTURE = "the dump holds no data (task: structure): msprobe applies no mapping to such a dump"
 _NAME_DOTS = 3  # a name with fewer dots is no entry: optimizer, clip_grad
-
-
-@dataclass(slots=True)
-class Records:
-    """What dump.json tells: names in order, and of modules the parameters, of which some may have no readable shape.
-
-    ``outputs`` are the statistics of first results, ``weights`` those of largest parameters, by name, of forward calls.
-    """
-
-    names: list[str] = field(default_factory=list)
-    params: dict[str, Params] = field(default_factory=dict)
-    outputs: dict[str, Numbers] = field(default_factory=dict)
-    weights: dict[str, Numbers] = field(default_factory=dict)
-    shapeless: int = 0
-
-    def add(self, name: str, record: object) -> None:
-        """One entry of the object ``data``."""
-        name = sys.intern(name)
-        self.names.append(name)
-        if not isinstance(record, dict) or ".forward." not in name or not name.startswith(LAYER_PREFIXES):
-            return
-        output = result_of(record)
-        if output is not None:
-            self.outputs[name] = output
-        parameters = record.get("parameters")
-        if isinstance(parameters, dict) and parameters:
-            shapes = [(key, shape_of(tensor)) for key, tensor in parameters.items()]
-            self.params[name] = tuple((key, shape) for key, shape in shapes if shape is not None)
-            self.shapeless += sum(shape is None for _, shape in shapes)
-            weight = weight_of(parameters)
-            if weight is not None:
-                self.weights[name] = weight
 
 
 Parents = Mapping[str, "str | None"]
@@ -123,14 +90,6 @@ def recording_of(
     return Recording(where, tuple(_modules(forward, known)), entries, tuple(said))
 
 
-def read_records(stream: JsonStream) -> Records:
-    """The object ``data`` of a dump.json, entry by entry."""
-    records = Records()
-    for name in stream.members():
-        records.add(name, stream.value())
-    return records
-
-
 def parents_of(raw: Mapping[str, object], label: str) -> dict[str, str | None]:
     """The parents that construct.json tells, without micro-steps; raises `ReadError` at a value of another kind."""
     parents: dict[str, str | None] = {}
@@ -153,11 +112,16 @@ def is_parent(value: object) -> bool:
 
 def old_stack(stream: JsonStream) -> dict[str, list[str]]:
     """The stacks of APIs by name, as 1.x wrote them; a stack.json of 8.1 and later tells nothing of scopes."""
+    import msgspec  # noqa: PLC0415  start-up: a printed model needs none of it
+
     found: dict[str, list[str]] = {}
-    for name in stream.members():
-        lines = stream.value()
-        if "." in name and isinstance(lines, list) and not name.startswith(LAYER_PREFIXES):
-            found[name] = [sys.intern(line) for line in lines if isinstance(line, str)]
+    for batch in stream.batches(msgspec.Raw):
+        for name, raw in batch.items():
+            if "." not in name or name.startswith(LAYER_PREFIXES):
+                continue
+            lines = msgspec.json.decode(raw) if isinstance(raw, msgspec.Raw) else raw
+            if isinstance(lines, list):
+                found[name] = [sys.intern(line) for line in lines if isinstance(line, str)]
     return found
 
 
@@ -182,7 +146,9 @@ def _dump(stream: JsonStream, label: str) -> tuple[Records, dict[str, object]]:
 
 
 def _flat(stream: JsonStream) -> dict[str, Any]:
-    found = {key: stream.value() for key in stream.members()}
+    found: dict[str, Any] = {}
+    for batch in stream.batches(Any):
+        found.update(batch)
     stream.end()
     return found
 

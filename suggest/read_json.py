@@ -21,11 +21,12 @@ from pathlib import Path
 from .errors import ReadError
 from .files import Input
 from .parameters import Parameter, source_of_names, source_of_parameters
-from .read_dump import FILES, MICRO_STEPS, Records, parents_of, read_files, read_records, recording_of
+from .read_dump import FILES, MICRO_STEPS, parents_of, read_files, recording_of
 from .read_index import file_map, index_source
 from .read_tree import FORMAT, modules_source, tree_source
 from .read_vis import SIDES, Drawing, read_vis, read_vis_nodes
 from .recording import source_of
+from .records import Records, read_records
 from .source import Source
 from .stream import JsonStream
 

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from .entries import LAYER_PREFIXES
 from .errors import ReadError
-from .read_dump import Records, recording_of
+from .read_dump import recording_of
 from .recording import Merger, Recording, source_of
+from .records import Records
 from .source import Source
 from .stream import JsonStream
 
@@ -44,7 +45,7 @@ class Drawing:
         if not (inputs or outputs) and not name.startswith(LAYER_PREFIXES):
             return
         parameters = _parameters(inputs) if isinstance(inputs, Mapping) else {}
-        self._records.add(name, {"parameters": parameters, "output": _values(outputs)})
+        self._records.take(name, {"parameters": parameters, "output": _values(outputs)})
         self._parents[name] = parent if isinstance(parent, str) and parent.count(".") >= 3 else None
 
     def recording(self, where: str, label: str) -> Recording:

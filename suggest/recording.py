@@ -56,6 +56,7 @@ class Merger:
     def __init__(self) -> None:
         self.wheres: list[str] = []  # of the recordings that differ
         self.equal = 0  # how many recorded the same calls as an earlier one
+        self._first: Recording | None = None  # until a second one comes, which most inputs lack
         self._seen: set[int] = set()
         self._modules: dict[str, Module] = {}
         self._entries: list[Entry] = []
@@ -65,6 +66,21 @@ class Merger:
 
     def add(self, recording: Recording) -> None:
         """Take what a recording adds to the union; one that is equal to an earlier one is only counted."""
+        if not self.wheres:
+            self._first = recording
+            self._notes.update(dict.fromkeys(recording.notes))
+            self.wheres.append(recording.where)
+            return
+        self._take_first()
+        self._merge(recording)
+
+    def _take_first(self) -> None:
+        """Make the first recording what the next ones are merged with."""
+        if self._first is not None:
+            first, self._first, self.wheres = self._first, None, []
+            self._merge(first)
+
+    def _merge(self, recording: Recording) -> None:
         run = hash((tuple((m.path, m.cls, m.called, m.params) for m in recording.modules), recording.entries))
         if run in self._seen:
             self.equal += 1
@@ -84,11 +100,15 @@ class Merger:
 
     def source(self, label: str, kind: str, notes: Iterable[str] = ()) -> Source:
         """The union as one side."""
+        first = self._first
+        if first is not None and len({entry.name for entry in first.entries}) < len(first.entries):
+            self._take_first()
+            first = None
         return Source(
             label=label,
             kind=kind,
-            tree=Tree.build(self._modules.values()),
-            entries=tuple(self._entries),
+            tree=Tree.build(first.modules if first is not None else self._modules.values()),
+            entries=first.entries if first is not None else tuple(self._entries),
             notes=tuple(dict.fromkeys([*notes, *self._notes])),
         )
 

@@ -58,6 +58,26 @@ def land(npu: Scopes, bench: Scopes, layer_map: LayerMap) -> Landing:
     return Landing(tuple(scopes), tuple(nodes), tuple(rules))
 
 
+def lands_at(npu: Scopes, layer_map: LayerMap, node: int) -> str:
+    """The bench scope of one node alone; as long as the way to it, however large the trie."""
+    sections = _compiled(layer_map)
+    way = [node]
+    while way[-1]:
+        way.append(npu.parents[way[-1]])
+    way.reverse()
+    names = tuple([npu.names[stop] for stop in way[1:]])
+    scope: list[str] = []
+    at = 0
+    while at < len(names):
+        kind = npu.types[way[at]]
+        keys = sections.get(kind, {}).get(names[at], ()) if kind is not None else ()
+        fitting = [key for key in keys if names[at : at + len(key.steps)] == key.steps]
+        key = max(fitting, key=lambda key: len(key.steps), default=None)
+        scope += key.target if key is not None else (names[at],)
+        at += len(key.steps) if key is not None else 1
+    return ".".join(scope)
+
+
 def _compiled(layer_map: LayerMap) -> dict[str, dict[str, list[_Key]]]:
     """Section, then first step, then keys."""
     latest = {(rule.section, rule.key): index for index, rule in enumerate(layer_map.rules)}

@@ -51,11 +51,17 @@ class Scopes:
         children: list[dict[str, int]] = [{}]
         found: list[dict[str, list[str]]] = [{}]
         kinds: list[str | None] = [TOP_LAYER]
+        place: dict[tuple[str, ...], int] = {(): 0}
         for entry in entries:
-            node = 0
-            for step in entry.scope:
-                below = children[node].get(step)
-                if below is None:
+            scope = entry.scope
+            node = place.get(scope)
+            if node is None:
+                known = len(scope) - 1
+                while (above := place.get(scope[:known])) is None:
+                    known -= 1
+                node = above
+                for length in range(known, len(scope)):
+                    step = scope[length]
                     below = len(names)
                     children[node][step] = below
                     names.append(step)
@@ -63,7 +69,11 @@ class Scopes:
                     kinds.append(step)
                     children.append({})
                     found.append({})
-                node = below
-            found[node].setdefault(entry.state, []).append(entry.name)
+                    place[scope[: length + 1]] = node = below
+            by_state = found[node]
+            if entry.state in by_state:
+                by_state[entry.state].append(entry.name)
+            else:
+                by_state[entry.state] = [entry.name]
             kinds[node] = entry.type
         return Scopes(tuple(names), tuple(parents), tuple(kinds), tuple(children), tuple(found))

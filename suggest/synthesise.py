@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from .choose import Chosen, choose
 from .mapping import LayerMap, Rule
 from .needs import NO_COUNTERPART, Needs, Wanted, joined, needs_of, nowhere, taken
-from .replay import IDENTITY, Landing, land
+from .replay import IDENTITY, Landing, land, lands_at
 from .scopes import TOP_LAYER, Scopes
 from .shrink import shrunk
 
@@ -141,12 +141,17 @@ def _repaired(npu: Scopes, bench: Scopes, wanted: Wanted, rules: Chosen) -> Chos
 def _reduced(npu: Scopes, bench: Scopes, wanted: Wanted, rules: Chosen) -> Chosen:
     """Rules that never fire dropped, then every rule without which all wanted nodes still land right."""
     landing = land(npu, bench, _map(rules))
+    moved = {rule: node for node, rule in enumerate(landing.rules) if node in wanted and wanted[node] is not None}
+    needing = {key: moved.get(index) for index, key in enumerate(rules)}
     fired = set(landing.rules)
     rules = {key: target for index, (key, target) in enumerate(rules.items()) if index in fired}
     if len(npu) * len(rules) > _MOST_TRIALS:
         return rules
     for key in sorted(rules, key=lambda key: (-key[1].count("."), key)):
         fewer = {other: target for other, target in rules.items() if other != key}
+        node = needing[key]
+        if node is not None and lands_at(npu, _map(fewer), node) != wanted[node]:
+            continue  # one node that would go astray settles it, and is soon found
         if not wrong_nodes(npu, bench, wanted, land(npu, bench, _map(fewer))):
             rules = fewer
     return rules

@@ -13,7 +13,7 @@ from benchmarks.corpus import PAIRS, pairs
 from suggest.draft import draft, wishes
 from suggest.entries import module_entries
 from suggest.mapping import LayerMap
-from suggest.replay import land
+from suggest.replay import land, lands_at
 from suggest.scopes import Scopes
 from suggest.source import Entry
 from suggest.synthesise import synthesise, wrong_nodes
@@ -52,7 +52,9 @@ def test_replay_of_the_synthesis_is_the_wish(
     npu, bench = scopes(npu_tree, unknown), scopes(bench_tree)
     wish = data.draw(wanted(npu, bench))
     found = synthesise(npu, bench, wish)
-    assert wrong_nodes(npu, bench, wish, land(npu, bench, found.layer_map)) == []
+    landing = land(npu, bench, found.layer_map)
+    assert wrong_nodes(npu, bench, wish, landing) == []
+    assert [lands_at(npu, found.layer_map, node) for node in range(len(npu))] == list(landing.scopes)
 
 
 @settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -6,6 +6,7 @@ import json
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -93,3 +94,53 @@ def test_a_large_dump_takes_little_memory(tmp_path: Path) -> None:
     assert source.tree.params[2] == (("weight", (4, 4)),)
     assert place.stat().st_size > 4_000_000
     assert peak < place.stat().st_size * 0.6
+
+
+MEMBERS = {f"n{i}": {"a": [i, {"b": "x\n  y"}]} for i in range(50)}
+
+
+@pytest.mark.parametrize("indent", [None, 0, 1, 4])
+@pytest.mark.parametrize("size", [7, 1000])
+def test_batches_hold_what_members_hold(monkeypatch: pytest.MonkeyPatch, indent: int | None, size: int) -> None:
+    monkeypatch.setattr("suggest.stream._BATCH", 300)
+    stream = JsonStream(pieces(json.dumps({"data": MEMBERS, "end": 1}, indent=indent), size), "t")
+    found: dict[str, object] = {}
+    for key in stream.members():
+        if key == "data":
+            batches = list(stream.batches(Any))
+            found[key] = {name: value for batch in batches for name, value in batch.items()}
+            assert (len(batches) < len(MEMBERS)) == (indent is not None)
+        else:
+            found[key] = stream.value()
+    stream.end()
+    assert found == {"data": MEMBERS, "end": 1}
+
+
+def test_batches_take_what_python_writes_and_no_standard_knows() -> None:
+    text = json.dumps({"a": float("nan"), "b": float("inf"), "c": {}}, indent=1)
+    found = {name: value for batch in JsonStream([text], "t").batches(Any) for name, value in batch.items()}
+    assert repr(found) == "{'a': nan, 'b': inf, 'c': {}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{\n "a": 1,\n "b": [1,],\n "c": 3\n}', "t:3"),
+        ('{\n "a": 1,\n b: 2,\n "c": 3\n}', "t:3"),
+        ('{\n "a": 1,\n "b": 2,\n "c": 3', "t:4"),
+        ('{\n "a": 1,\n "b": "x\ny",\n "c": 3\n}', "t:3"),
+        ('{\n "a": 1,\n "b" 2,\n "c": 3\n}', "t:3"),
+        ('{\n "a": 1\n "b": 2\n}', "t:3"),
+        ("{\n}}", "t:2"),
+    ],
+)
+def test_damage_in_a_batch_is_told_with_its_line(text: str, place: str) -> None:
+
+    def read_all() -> None:
+        stream = JsonStream([text], "t")
+        _ = list(stream.batches(Any))
+        stream.end()
+
+    with pytest.raises(ReadError) as caught:
+        read_all()
+    assert caught.value.where == place
