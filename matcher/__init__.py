@@ -3,11 +3,12 @@
 from .align import Options, align
 from .alignment import Alignment, Evidence, Group, Pair
 from .numbers import Numbers, difference
-from .operators import Operator, kind_of, paired
+from .operators import ACTIVATIONS, Operator, kind_of, paired
 from .score import Weights
 from .tree import Module, Params, Shape, Tree
 
 __all__ = [
+    "ACTIVATIONS",
     "Alignment",
     "Evidence",
     "Group",

@@ -61,6 +61,9 @@ _FAMILIES = (
     "topk top_k",
 )
 _KIND = {name: family.split(" ", 1)[0] for family in _FAMILIES for name in family.split()}
+ACTIVATIONS = frozenset(
+    {"gelu", "silu", "swiglu", "relu", "relu6", "sigmoid", "tanh", "mish", "softplus", "elu", "leaky_relu", "hardswish"}
+)
 _DRESS = re.compile(r"^(?:npu_|ascend_|aclnn_?|mint_|_+)+|_+(?:v\d+)?$|_v\d+_?$")
 _IN_PLACE = re.compile(r"^__[ir](?=(?:add|mul|sub|truediv|div|pow|and|or|matmul)__$)")
 

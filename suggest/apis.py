@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from matcher import Operator, paired
+from matcher import ACTIVATIONS, Operator, kind_of, paired
 
 from .entries import LAYER_PREFIXES
 from .needs import Wanted
@@ -107,9 +107,9 @@ def api_wishes(npu: Side, bench: Side, wanted: Wanted) -> dict[int, str]:
         candidates = _paired(here, there, left, right, strict=True)
         found.update(pair for pair in candidates if _in_step(npu, bench, pair, marks))
         if node:
-            done = set(found.values())
-            ours[_owner(here, node, pairs)] += [one for one in left if one not in found]
-            theirs[_owner(there, place, back)] += [other for other in right if other not in done]
+            here_only, there_only = _one_sided(here, left, there, right)
+            ours[_owner(here, node, pairs)] += here_only
+            theirs[_owner(there, place, back)] += there_only
     return {one: there.path(other) for one, other in sorted(found.items())}
 
 
@@ -123,10 +123,22 @@ def _paired(
     return paired(ours, theirs, strict=strict)
 
 
+def _one_sided(here: Scopes, left: list[int], there: Scopes, right: list[int]) -> tuple[list[int], list[int]]:
+    """The APIs whose kind the other side does not have: whatever has been compared in vain is not offered again."""
+    ours, theirs = {kind_of(here.names[one]) for one in left}, {kind_of(there.names[other]) for other in right}
+    return (
+        [one for one in left if kind_of(here.names[one]) not in theirs],
+        [other for other in right if kind_of(there.names[other]) not in ours],
+    )
+
+
 def _in_step(npu: Side, bench: Side, pair: tuple[int, int], marks: list[tuple[int, int]]) -> bool:
-    """Whether two APIs ran on the same side of every matched module around them: before it here and there, or after."""
+    """Whether two APIs ran on the same side of every matched module around them: before it here and there, or after.
+
+    An activation may wait until a branch beside it is done, so its place in the order says nothing.
+    """
     one, other = pair
-    return all(
+    return kind_of(npu.scopes.names[one]) in ACTIVATIONS or all(
         npu.ended_before(one, mark) == bench.ended_before(other, image)
         for mark, image in marks
         if not npu.holds(mark, one) and not bench.holds(image, other)

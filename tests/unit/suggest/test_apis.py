@@ -74,6 +74,12 @@ def test_an_operator_one_module_deeper_is_found() -> None:
     assert matched(bench, npu) == {"mlp.act_fn.silu": "mlp.silu"}
 
 
+def test_an_activation_may_wait_for_a_branch_beside_it() -> None:
+    npu = source("mlp.fc1:Linear", "mlp.up:Linear", "mlp.silu", "mlp:MLP")
+    bench = source("mlp.fc1:Linear", "mlp.act_fn.silu", "mlp.act_fn:SiLU", "mlp.up:Linear", "mlp:MLP")
+    assert matched(npu, bench) == {"mlp.silu": "mlp.act_fn.silu"}
+
+
 def test_an_operator_on_the_other_side_of_a_matched_module_is_another_one() -> None:
     npu = source("attn.drop.dropout", "attn.drop:Dropout", "attn.dense:Linear", "attn:Attention")
     bench = source("attn.dense:Linear", "attn.dropout", "attn:Attention")
