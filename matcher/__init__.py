@@ -3,12 +3,11 @@
 from .align import Options, align
 from .alignment import Alignment, Evidence, Group, Pair
 from .numbers import Numbers, difference
-from .operators import ACTIVATIONS, Operator, kind_of, paired
+from .operators import Operator, is_activation, kind_of, paired
 from .score import Weights
 from .tree import Module, Params, Shape, Tree
 
 __all__ = [
-    "ACTIVATIONS",
     "Alignment",
     "Evidence",
     "Group",
@@ -23,6 +22,7 @@ __all__ = [
     "Weights",
     "align",
     "difference",
+    "is_activation",
     "kind_of",
     "paired",
 ]

@@ -61,7 +61,7 @@ _FAMILIES = (
     "topk top_k",
 )
 _KIND = {name: family.split(" ", 1)[0] for family in _FAMILIES for name in family.split()}
-ACTIVATIONS = frozenset(
+_ACTIVATIONS = frozenset(
     {"gelu", "silu", "swiglu", "relu", "relu6", "sigmoid", "tanh", "mish", "softplus", "elu", "leaky_relu", "hardswish"}
 )
 _DRESS = re.compile(r"^(?:npu_|ascend_|aclnn_?|mint_|_+)+|_+(?:v\d+)?$|_v\d+_?$")
@@ -82,6 +82,11 @@ def kind_of(name: str) -> str:
     plain = _IN_PLACE.sub("__", name)
     plain = _DRESS.sub("", plain) or name
     return _KIND.get(plain, plain)
+
+
+def is_activation(name: str) -> bool:
+    """Whether an operator is an activation function."""
+    return kind_of(name) in _ACTIVATIONS
 
 
 def paired(left: Sequence[Operator], right: Sequence[Operator], *, strict: bool = False) -> tuple[tuple[int, int], ...]:

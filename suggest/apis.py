@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from matcher import ACTIVATIONS, Operator, kind_of, paired
+from matcher import Operator, is_activation, kind_of, paired
 
 from .entries import LAYER_PREFIXES
 from .needs import Wanted
@@ -138,7 +138,7 @@ def _in_step(npu: Side, bench: Side, pair: tuple[int, int], marks: list[tuple[in
     An activation may wait until a branch beside it is done, so its place in the order says nothing.
     """
     one, other = pair
-    return kind_of(npu.scopes.names[one]) in ACTIVATIONS or all(
+    return is_activation(npu.scopes.names[one]) or all(
         npu.ended_before(one, mark) == bench.ended_before(other, image)
         for mark, image in marks
         if not npu.holds(mark, one) and not bench.holds(image, other)
