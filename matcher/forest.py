@@ -399,7 +399,5 @@ def _places(genus_of: tuple[str, ...], nodes: tuple[int, ...]) -> tuple[list[tup
 
 
 def _replaced(nodes: tuple[int, ...], node: int, by: tuple[int, ...]) -> tuple[int, ...]:
-    if not by:
-        return nodes
     at = nodes.index(node)
     return nodes[:at] + by + nodes[at + 1 :]
