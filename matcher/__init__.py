@@ -1,7 +1,8 @@
 """Align two module trees: trees in, one-to-one pairs with evidence out. Pure: no files, no YAML, no printing."""
 
 from .align import Options, align
-from .alignment import Alignment, Evidence, Group, Pair
+from .alignment import Alignment, Candidate, Evidence, Explanation, Group, Pair
+from .explain import explain
 from .numbers import Numbers, difference
 from .operators import Operator, is_activation, kind_of, paired
 from .score import Weights
@@ -9,7 +10,9 @@ from .tree import Module, Params, Shape, Tree
 
 __all__ = [
     "Alignment",
+    "Candidate",
     "Evidence",
+    "Explanation",
     "Group",
     "Module",
     "Numbers",
@@ -22,6 +25,7 @@ __all__ = [
     "Weights",
     "align",
     "difference",
+    "explain",
     "is_activation",
     "kind_of",
     "paired",

@@ -27,7 +27,7 @@ from .shifts import shift_parts
 from .stages import place_stages
 from .traits import traits_of
 from .tree import Tree
-from .views import is_chunked, plain_view, with_series, without_chunks
+from .views import views_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +44,7 @@ def align(npu: Tree, bench: Tree, options: Options | None = None) -> Alignment:
     Nodes without counterpart stay out. A list of interleaved pipeline chunks is aligned as the one model that it is.
     """
     options = options or Options()
-    left, right = plain_view(npu), plain_view(bench)
-    if is_chunked(npu) != is_chunked(bench):
-        left, right = (without_chunks(view) if is_chunked(view.tree) else view for view in (left, right))
-    left, right = with_series(left), with_series(right)
+    left, right = views_of(npu, bench)
     pairs, groups = _align(left.tree, right.tree, options)
     if left.tree is npu and right.tree is bench:
         return Alignment(npu=npu, bench=bench, pairs=pairs, groups=groups)

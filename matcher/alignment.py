@@ -72,3 +72,35 @@ class Alignment:
     def bench_of(self) -> dict[int, int]:
         """A new dictionary from NPU node to bench node."""
         return {pair.npu: pair.bench for pair in self.pairs}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A bench node that an NPU node could go with: what every part of the evidence adds, in log odds, by its name.
+
+    ``role`` is what its name most likely means, "" if it means nothing; ``taken`` the NPU node that has it in the
+    alignment, None if nobody has.
+    """
+
+    bench: int
+    role: str
+    shares: tuple[tuple[str, float], ...]
+    taken: int | None
+
+    @property
+    def total(self) -> float:
+        """The value of the pair, above 0 if it is more likely right than wrong."""
+        return sum(share for _, share in self.shares)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """The NPU node and what its name most likely means, its pair and what speaks for it (None if it has none), and the
+    best others, best first.
+    """
+
+    npu: int
+    role: str
+    pair: Pair | None
+    chosen: Candidate | None
+    others: tuple[Candidate, ...]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from .alignment import Evidence, Pair
 from .forest import Aligner
+from .likeness import name_likeness
 from .links import Links
 from .names import is_known
 from .numbers import Numbers, closeness
-from .score import name_likeness
 from .shapes import shape_relation
 
 _CANDIDATES = 40  # neighbours of the chosen node that are looked at as runners-up

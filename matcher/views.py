@@ -28,6 +28,14 @@ class View:
     real: tuple[int, ...]
 
 
+def views_of(npu: Tree, bench: Tree) -> tuple[View, View]:
+    """Both trees as they are held against each other: interleaved chunks only where one side alone has them."""
+    views = plain_view(npu), plain_view(bench)
+    if is_chunked(npu) != is_chunked(bench):
+        return with_series(_unchunked(views[0])), with_series(_unchunked(views[1]))
+    return with_series(views[0]), with_series(views[1])
+
+
 def plain_view(tree: Tree) -> View:
     """The tree as it is."""
     return View(tree, tuple(range(len(tree))))
@@ -40,6 +48,10 @@ def is_chunked(tree: Tree) -> bool:
         return False
     inner = [{tree.paths[node][len(tree.paths[top]) :] for node in range(top + 1, tree.ends[top])} for top in tops]
     return all(len(inner[0] & other) * 2 > min(len(inner[0]), len(other)) for other in inner[1:])
+
+
+def _unchunked(view: View) -> View:
+    return without_chunks(view) if is_chunked(view.tree) else view
 
 
 def without_chunks(view: View) -> View:

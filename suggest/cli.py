@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from .command_diff import diff
+from .command_explain import explain
 from .command_review import review
 from .errors import LayermapError
 from .knowledge import Knowledge, knowledge_options
@@ -137,6 +138,7 @@ def tree(source: str, style: str, depth: int | None, cls: str | None, grep: str 
 
 
 cli.add_command(diff)
+cli.add_command(explain)
 cli.add_command(review)
 
 

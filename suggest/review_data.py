@@ -20,7 +20,6 @@ from .mapping import quoted
 from .measured import Measured
 from .review import Review
 from .scopes import Scopes
-from .tensors import Tensor
 
 _MOST_FIGURES = 850_000  # bytes of statistics per side: with them, a page stays below three megabytes
 _FRAME = 20  # bytes of a place's number, brackets and commas
@@ -123,20 +122,13 @@ class _Side:
         size = 0
         for place in sorted(places, key=order.__getitem__):
             what = measured[self.scopes.path(place)]
-            shown = [[_shown(tensor) for tensor in tensors] for tensors in (what.inputs, what.outputs)]
-            shown.append([f"{name} {_shown(tensor)}" for name, tensor in what.parameters])
+            shown = [[tensor.text() for tensor in tensors] for tensors in (what.inputs, what.outputs)]
+            shown.append([f"{name} {tensor.text()}" for name, tensor in what.parameters])
             size += sum(len(json.dumps(text)) + 1 for texts in shown for text in texts) + _FRAME
             if size > _MOST_FIGURES:
                 break
             found[self.number[place]] = shown
         return {"figures": found, "figuresCut": len(found) < len(places)}
-
-
-def _shown(tensor: Tensor) -> str:
-    """Shape and figures as the page prints them, blanks between."""
-    figures = " ".join("-" if value is None else f"{value:.5g}" for value in tensor.figures)
-    told = f"md5 {tensor.digest}" if tensor.digest else figures
-    return f"{tensor.dtype or '?'}[{','.join(map(str, tensor.shape))}] {told}"
 
 
 def _pairs(review: Review, left: _Side, right: _Side) -> dict[str, Any]:

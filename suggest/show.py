@@ -72,15 +72,16 @@ def _wanted(tree: Tree, wish: Wish) -> Iterator[int]:
 
 
 def _path_line(tree: Tree, node: int) -> str:
-    return "\t".join([tree.paths[node], tree.classes[node] or "-", _shapes(tree, node)]).rstrip("\t")
+    return "\t".join([tree.paths[node], tree.classes[node] or "-", shapes_at(tree, node)]).rstrip("\t")
 
 
-def _shapes(tree: Tree, node: int) -> str:
+def shapes_at(tree: Tree, node: int) -> str:
+    """The own parameters of a module with their shapes, ``weight[8,4] bias[8]``."""
     return " ".join(f"{name}{list(shape)}".replace(" ", "") for name, shape in tree.params[node])
 
 
 def _line(tree: Tree, node: int, name: str) -> str:
-    parts = [name, tree.classes[node], _shapes(tree, node)]
+    parts = [name, tree.classes[node], shapes_at(tree, node)]
     if not tree.called[node] and node:
         parts.append("(never called)")
     return " ".join(part for part in parts if part)

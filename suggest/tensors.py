@@ -30,6 +30,12 @@ class Tensor:
         """Whether more than the shape is known."""
         return bool(self.digest) or any(value is not None for value in self.figures)
 
+    def text(self) -> str:
+        """Type, shape and figures as people read them, blanks between; ``-`` for a figure that is not told."""
+        figures = " ".join("-" if value is None else f"{value:.5g}" for value in self.figures)
+        told = f"md5 {self.digest}" if self.digest else figures
+        return f"{self.dtype or '?'}[{','.join(map(str, self.shape))}] {told}"
+
 
 def shape_of(tensor: object) -> tuple[int, ...] | None:
     """The shape in a tensor's record, None if there is none; ``[record]`` and ``"[2, 3]"`` are read too."""

@@ -12,9 +12,9 @@ from matcher import Module, Tree, align
 from matcher.assign import assign
 from matcher.fold import fold
 from matcher.genus import genus_of, main_shape
+from matcher.likeness import role_likeness
 from matcher.names import is_known, likeness, plain, words
 from matcher.roles import norm_name, roles_of
-from matcher.score import role_likeness
 from matcher.sequence import align_sequences, uncrossed
 from matcher.shapes import shape_relation
 from matcher.traits import traits_of
