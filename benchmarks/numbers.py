@@ -3,17 +3,20 @@
     python -m benchmarks.numbers [--scramble P] [DUMPS_DIR]
 
 Every pair of dumps below the folder that has a ``gold.json``, in both directions, with a share of the NPU side's
-distinct names and classes replaced by meaningless words (all of them by default), is aligned once with its statistics
-and once without. The dumps are of one network in two code bases, with the same weights and input.
+distinct names and classes replaced by meaningless words (all of them by default), is aligned without its statistics,
+with statistics that differ everywhere, of which only the sizes of results tell anything, and with its own. The dumps
+are of one network in two code bases, with the same weights and input.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
-from matcher import Options, Tree
+from matcher import Numbers, Options, Tree
 from suggest.read import read_pair
 
 from .corpus import DATA, Pair, Side, gold_of, scrambled
@@ -36,12 +39,32 @@ def without_numbers(tree: Tree) -> Tree:
     return replace(tree, outputs=nothing, weights=nothing)
 
 
-def pair_of(folder: Path, share: float, *, reverse: bool, numbers: bool) -> Pair:
+def of_other_weights(tree: Tree) -> Tree:
+    """The tree as a run of other weights would tell it: sizes kept, all figures others."""
+    random = Random(len(tree))  # noqa: S311  a benchmark wants the same figures every time
+
+    def other(numbers: Numbers | None) -> Numbers | None:
+        if numbers is None:
+            return None
+        high, low, norm = random.uniform(0.1, 9.0), -random.uniform(0.1, 9.0), random.uniform(1.0, 100.0)
+        return Numbers(numbers.size, high, low, (high + low) / 2, norm)
+
+    return replace(tree, outputs=tuple(map(other, tree.outputs)), weights=tuple(map(other, tree.weights)))
+
+
+RUNS: dict[str, Callable[[Tree], Tree]] = {
+    "structure": without_numbers,
+    "sizes": of_other_weights,
+    "numbers": lambda tree: tree,
+}
+
+
+def pair_of(folder: Path, share: float, *, reverse: bool, run: str) -> Pair:
     """One pair of dumps in one direction, its NPU side disguised."""
     sides = ("right", "left") if reverse else ("left", "right")
     npu, bench = read_pair(*(str(folder / side) for side in sides))
     tree, moved = disguised(npu.tree, share)
-    trees = (tree, bench.tree) if numbers else (without_numbers(tree), without_numbers(bench.tree))
+    trees = RUNS[run](tree), without_numbers(bench.tree) if run == "structure" else bench.tree
     here, there = (
         Side(
             modules=[],
@@ -62,10 +85,10 @@ def pair_of(folder: Path, share: float, *, reverse: bool, numbers: bool) -> Pair
     )
 
 
-def scores(root: Path, share: float, *, numbers: bool) -> list[Score]:
+def scores(root: Path, share: float, run: str) -> list[Score]:
     """One score for every pair of dumps and direction."""
     return [
-        evaluate(pair_of(found.parent, share, reverse=reverse, numbers=numbers), Options())
+        evaluate(pair_of(found.parent, share, reverse=reverse, run=run), Options())
         for found in sorted(root.glob("*/gold.json"))
         for reverse in (False, True)
     ]
@@ -76,11 +99,13 @@ def main() -> None:
     parser.add_argument("root", nargs="?", type=Path, default=DATA / "dumps")
     parser.add_argument("--scramble", type=float, default=1.0, metavar="P")
     args = parser.parse_args()
-    blind, seeing = (scores(args.root, args.scramble, numbers=numbers) for numbers in (False, True))
-    print(f"{'pair':34} {'gold':>5} {'names and structure':>20} {'and numbers':>12}")
-    for without, with_numbers in zip(blind, seeing, strict=True):
-        print(f"{without.name:34} {without.gold:5} {without.f1:20.3f} {with_numbers.f1:12.3f}")
-    print(f"\nwithout numbers: {summary_line(blind)}\nwith numbers:    {summary_line(seeing)}")
+    found = {run: scores(args.root, args.scramble, run) for run in RUNS}
+    print(f"{'pair':34} {'gold':>5} {'names and structure':>20} {'and sizes':>12} {'and numbers':>12}")
+    for blind, sized, seeing in zip(*found.values(), strict=True):
+        print(f"{blind.name:34} {blind.gold:5} {blind.f1:20.3f} {sized.f1:12.3f} {seeing.f1:12.3f}")
+    print()
+    for run, score in found.items():
+        print(f"{run:10} {summary_line(score)}")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from .fold import Folded
 from .genus import LIGHT
 from .likeness import class_likeness, name_likeness
 from .shapes import shape_relation, unequal_widths
+from .sizes import result_sizes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,7 @@ class Weights:
     leftover: float = 1.2  # what a pair out of place must be worth: there are many more such pairs than good ones
     output: float = 3.0  # equal results of a run, against equal results elsewhere: nearly as good as an equal name
     weight: float = 2.0  # equal parameters: as telling, but of tied ones and of copies there are several
+    size: float = 1.0  # equally large results of two runs on one input: most of a network's are
     order: float = 0.7  # cost of being first of its genus here and last there
 
 
@@ -105,7 +107,7 @@ def genus_value(one: str, other: str, weights: Weights) -> float:
 class PairScorer:
     """Own values of pairs of kinds, each computed once; not frozen because its memory grows."""
 
-    __slots__ = ("_numbers", "_owns", "_widths", "hopeless", "left", "right", "weights")
+    __slots__ = ("_numbers", "_owns", "_sizes", "_widths", "hopeless", "left", "right", "weights")
 
     def __init__(self, left: Folded, right: Folded, weights: Weights) -> None:
         self.left = left
@@ -118,6 +120,7 @@ class PairScorer:
             (weights.weight, agreement(left, right, left.tree.weights, right.tree.weights)),
         )
         self._numbers = tuple((weight, found) for weight, found in channels if found is not None)
+        self._sizes = result_sizes(left, right)
         self._widths = unequal_widths(left.traits, right.traits)
 
     def own(self, one: int, other: int) -> float:
@@ -136,6 +139,7 @@ class PairScorer:
             "genus": genus_value(one.genus, other.genus, w),
             "class": w.cls * class_likeness(left.classes[a], right.classes[b]),
             "numbers": self._measured(a, b),
+            "size": self._sized(a, b),
         }
         if not one.solid and not other.solid:
             holders = _holds_parameters(self.left, a) and _holds_parameters(self.right, b)
@@ -157,7 +161,7 @@ class PairScorer:
         named = w.name * (name_likeness(left.names[a], right.names[b], one, other) - w.name_middle)
         named += genus_value(one.genus, other.genus, w)
         named += w.cls * class_likeness(left.classes[a], right.classes[b])
-        named += self._measured(a, b)
+        named += self._measured(a, b) + self._sized(a, b)
         if not one.solid and not other.solid:
             unlike = w.called_clash if left.called[a] != right.called[b] else 0.0
             holders = _holds_parameters(self.left, a) and _holds_parameters(self.right, b)
@@ -167,9 +171,15 @@ class PairScorer:
         return value * w.light if value > 0 and one.genus in LIGHT and other.genus in LIGHT else value
 
     def _measured(self, a: int, b: int) -> float:
-        """What the statistics of two runs say for the kinds of two nodes, in log odds; 0 where they say nothing."""
+        """What the figures of two runs say for the kinds of two nodes, in log odds; 0 where they say nothing."""
         one, other = self.left.kind[a], self.right.kind[b]
         return sum(weight * found.value(one, other) for weight, found in self._numbers)
+
+    def _sized(self, a: int, b: int) -> float:
+        """What the sizes of two results say, in log odds."""
+        if self._sizes is None:
+            return 0.0
+        return self.weights.size * self._sizes.value(self.left.kind[a], self.right.kind[b])
 
     def _shape(self, one: tuple[int, ...], other: tuple[int, ...]) -> float:
         if self._widths and one and other and len(one) == len(other):

@@ -30,6 +30,12 @@ def test_names_help_and_are_no_crutch() -> None:
 
 
 def test_the_statistics_of_real_runs_find_what_meaningless_names_hide() -> None:
-    found = scores(DATA / "dumps", 1.0, numbers=True)
+    found = scores(DATA / "dumps", 1.0, "numbers")
     assert len(found) == 6
     assert min(entry.f1 for entry in found) >= 0.95, [(entry.name, entry.f1) for entry in found]
+
+
+def test_the_sizes_of_results_help_where_the_weights_differ() -> None:
+    blind, sized = (macro_f1(scores(DATA / "dumps", 1.0, run)) for run in ("structure", "sizes"))
+    assert sized >= 0.9
+    assert sized > blind

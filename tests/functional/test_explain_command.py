@@ -23,11 +23,12 @@ genus         +0.90    +0.90    +0.90    +0.90
 class         +0.42    +0.42    +0.42    +0.42
 shape         +1.40    +1.40    +0.70    -0.20
 numbers       +5.00    -4.74    -5.00    -5.00
+size          +1.00    +1.00    -1.00    -1.00
 standing      -0.20    -0.20    -0.20    -0.20
 children          0        0        0        0
 parent            0        0        0    -1.20
 order             0    -0.35    -0.70        0
-total         +9.84    -4.12    -5.45    -6.83
+total        +10.84    -3.12    -6.45    -7.83
 
 chosen  model.layers.0.mlp.gate_proj (Linear), weight[172,64], reads as mlp.gate; confidence 1.00
         input   float32[1,16,64] 3.0462 -2.8221 0.011853 31.672

@@ -90,6 +90,23 @@ def test_halved_parameters_of_tensor_parallel_ranks_lose_nothing() -> None:
     assert lost(replace(npu, weights=halved, params=shapes), bench) == {}
 
 
+@pytest.mark.parametrize("share", [2, 8])
+def test_halved_results_of_tensor_parallel_ranks_lose_nothing(share: int) -> None:
+    npu, bench = trees()
+    halved = tuple(
+        numbers if numbers is None or "linear" not in cls.lower() else replace(numbers, size=numbers.size // share)
+        for numbers, cls in zip(npu.outputs, npu.classes, strict=True)
+    )
+    assert halved != npu.outputs
+    assert lost(replace(npu, outputs=halved), bench) == {}
+
+
+def test_another_batch_size_loses_nothing() -> None:
+    npu, bench = trees()
+    longer = tuple(numbers and replace(numbers, size=3 * numbers.size) for numbers in npu.outputs)
+    assert lost(replace(npu, outputs=longer), bench) == {}
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_numbers_find_what_meaningless_names_hide(*, turned: bool) -> None:
     npu, bench = trees()[::-1] if turned else trees()
