@@ -20,19 +20,22 @@ _AGREES = 1e-2  # relative difference up to which two results are reported as eq
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How many matched modules could be compared, how many agree, and the paths of the first that do not, if any."""
+    """How many matched modules could be compared, how many agree, and the paths of the first that do not, if any.
+
+    ``exact`` says that they were compared by their md5, which any rounding changes.
+    """
 
     compared: int
     agreeing: int
     first: tuple[str, str] | None
+    exact: bool = False
 
     def line(self) -> str:
         """In words; "" where nothing could be compared."""
         if not self.compared:
             return ""
-        said = (
-            f"results agree within {_AGREES:.0%} at {self.agreeing} of {self.compared} matched modules with statistics"
-        )
+        said = "have equal md5" if self.exact else f"agree within {_AGREES:.0%}"
+        said = f"results {said} at {self.agreeing} of {self.compared} matched modules with statistics"
         return f"{said}; the first that do not: {self.first[0]} -> {self.first[1]}" if self.first else said
 
 
@@ -42,16 +45,18 @@ def drift(npu: Source, bench: Source, hit: Mapping[str, str]) -> Drift:
         return Drift(0, 0, None)
     node_of, place = npu.tree.id_of(), bench.tree.id_of()
     compared = agreeing = 0
+    exact = False
     first: tuple[str, str] | None = None
     for path in dict.fromkeys(".".join(entry.scope) for entry in npu.entries if entry.state == "forward"):
         if path not in hit:
             continue
         ours, theirs = npu.tree.outputs[node_of[path]], bench.tree.outputs[place[hit[path]]]
-        if ours is None or theirs is None or ours.size != theirs.size:
+        if ours is None or theirs is None or ours.size != theirs.size or bool(ours.digest) != bool(theirs.digest):
             continue
+        exact = bool(ours.digest)
         compared += 1
         if difference(ours, theirs) <= _AGREES:
             agreeing += 1
         elif first is None:
             first = path, hit[path]
-    return Drift(compared, agreeing, first)
+    return Drift(compared, agreeing, first, exact)
