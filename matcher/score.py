@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .agreement import agreement
+from .calls import repeats_alike, usual_calls
 from .fold import Folded
 from .genus import LIGHT
 from .likeness import class_likeness, name_likeness
@@ -48,6 +49,7 @@ class Weights:
     output: float = 3.0  # equal results of a run, against equal results elsewhere: nearly as good as an equal name
     weight: float = 2.0  # equal parameters: as telling, but of tied ones and of copies there are several
     size: float = 1.0  # equally large results of two runs on one input: most of a network's are
+    shared: float = 0.5  # run several times as often as the rest of the network, here and there
     order: float = 0.7  # cost of being first of its genus here and last there
 
 
@@ -107,7 +109,7 @@ def genus_value(one: str, other: str, weights: Weights) -> float:
 class PairScorer:
     """Own values of pairs of kinds, each computed once; not frozen because its memory grows."""
 
-    __slots__ = ("_numbers", "_owns", "_sizes", "_widths", "hopeless", "left", "right", "weights")
+    __slots__ = ("_numbers", "_owns", "_sizes", "_usual", "_widths", "hopeless", "left", "right", "weights")
 
     def __init__(self, left: Folded, right: Folded, weights: Weights) -> None:
         self.left = left
@@ -121,6 +123,7 @@ class PairScorer:
         )
         self._numbers = tuple((weight, found) for weight, found in channels if found is not None)
         self._sizes = result_sizes(left, right)
+        self._usual = usual_calls(left.tree), usual_calls(right.tree)
         self._widths = unequal_widths(left.traits, right.traits)
 
     def own(self, one: int, other: int) -> float:
@@ -140,6 +143,7 @@ class PairScorer:
             "class": w.cls * class_likeness(left.classes[a], right.classes[b]),
             "numbers": self._measured(a, b),
             "size": self._sized(a, b),
+            "calls": self._shared(a, b),
         }
         if not one.solid and not other.solid:
             holders = _holds_parameters(self.left, a) and _holds_parameters(self.right, b)
@@ -161,7 +165,7 @@ class PairScorer:
         named = w.name * (name_likeness(left.names[a], right.names[b], one, other) - w.name_middle)
         named += genus_value(one.genus, other.genus, w)
         named += w.cls * class_likeness(left.classes[a], right.classes[b])
-        named += self._measured(a, b) + self._sized(a, b)
+        named += self._measured(a, b) + self._sized(a, b) + self._shared(a, b)
         if not one.solid and not other.solid:
             unlike = w.called_clash if left.called[a] != right.called[b] else 0.0
             holders = _holds_parameters(self.left, a) and _holds_parameters(self.right, b)
@@ -180,6 +184,12 @@ class PairScorer:
         if self._sizes is None:
             return 0.0
         return self.weights.size * self._sizes.value(self.left.kind[a], self.right.kind[b])
+
+    def _shared(self, a: int, b: int) -> float:
+        """What the numbers of calls say, in log odds."""
+        here, there = self._usual
+        alike = repeats_alike(self.left.tree.calls[a], here, self.right.tree.calls[b], there)
+        return self.weights.shared if alike else 0.0
 
     def _shape(self, one: tuple[int, ...], other: tuple[int, ...]) -> float:
         if self._widths and one and other and len(one) == len(other):

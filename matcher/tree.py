@@ -5,8 +5,7 @@ is handed to the dump tool, path ""), and the ids of a subtree are the contiguou
 instead of linked objects keep a tree of 100,000 modules small and make "all descendants of" a slice.
 
 A node that msprobe can record is *called*; a ModuleList, or a path step of which nothing is known, is not, and only
-lends its name to the paths below it. Limits: a module that is registered under two names is two nodes here, and the
-tree knows nothing of how often a module runs.
+lends its name to the paths below it. Limits: a module that is registered under two names is two nodes here.
 """
 
 from __future__ import annotations
@@ -26,7 +25,8 @@ class Module:
 
     ``path`` is the dotted path without the model's own name ("" is the model itself). ``cls`` is the class name, ""
     where the input does not tell it. ``params`` are the module's own parameters with their shapes, where known;
-    ``output`` and ``weight`` the statistics of its first result and of its largest parameter, from a run.
+    ``output`` and ``weight`` the statistics of its first result and of its largest parameter, from a run; ``calls`` is
+    how often it ran, 1 where that is not known.
     """
 
     path: str
@@ -35,6 +35,7 @@ class Module:
     params: Params = ()
     output: Numbers | None = None
     weight: Numbers | None = None
+    calls: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Tree:
     params: tuple[Params, ...]
     outputs: tuple[Numbers | None, ...]
     weights: tuple[Numbers | None, ...]
+    calls: tuple[int, ...]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -72,6 +74,7 @@ class Tree:
             self.params[node],
             self.outputs[node],
             self.weights[node],
+            self.calls[node],
         )
 
     def called_count(self) -> int:
@@ -142,4 +145,5 @@ def _in_preorder(names: list[str], paths: list[str], order: list[list[int]], fac
         params=tuple([module.params if module else () for module in known]),
         outputs=tuple([module.output if module else None for module in known]),
         weights=tuple([module.weight if module else None for module in known]),
+        calls=tuple([module.calls if module else 1 for module in known]),
     )

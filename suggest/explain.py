@@ -21,7 +21,7 @@ from .measured import Measured
 from .show import shapes_at
 from .source import Source
 
-_ROWS = ("name", "genus", "class", "shape", "numbers", "size", "standing", "children", "parent", "order")
+_ROWS = ("name", "genus", "class", "shape", "numbers", "size", "calls", "standing", "children", "parent", "order")
 _NEAREST = 3
 _COLUMN = 9
 _LEAST = 0.005  # what two digits after the point can tell from 0

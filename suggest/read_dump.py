@@ -9,7 +9,8 @@ its first result and largest parameter are kept (`suggest.tensors`). Formats: ms
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -165,9 +166,10 @@ def _framework(known: object, names: Iterable[str]) -> str:
     return "mindspore" if any(name.startswith("Cell.") for name in names) else "pytorch"
 
 
-def _modules(entries: Iterable[Entry], records: Records) -> Iterable[Module]:
+def _modules(entries: Sequence[Entry], records: Records) -> Iterable[Module]:
     """One module a scope; of several calls the first one's parameters and numbers count."""
     seen: set[tuple[str, ...]] = set()
+    calls = Counter(entry.scope for entry in entries)
     for entry in entries:
         if entry.scope not in seen:
             seen.add(entry.scope)
@@ -177,4 +179,5 @@ def _modules(entries: Iterable[Entry], records: Records) -> Iterable[Module]:
                 params=records.params.get(entry.name, ()),
                 output=records.outputs.get(entry.name),
                 weight=records.weights.get(entry.name),
+                calls=calls[entry.scope],
             )
