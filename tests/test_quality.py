@@ -18,6 +18,7 @@ def test_real_pairs(mode: str, reverse: bool, floor: float) -> None:
     assert macro_f1(found) >= floor, [entry.name for entry in found if entry.f1 < 0.999]
 
 
+@pytest.mark.bulk
 @pytest.mark.parametrize("mode", ["dump", "text"])
 def test_lists_of_keys_from_bug_reports(mode: str) -> None:
     found = [evaluate(pair) for pair in pairs(CASES, mode)]
@@ -25,6 +26,7 @@ def test_lists_of_keys_from_bug_reports(mode: str) -> None:
     assert macro_f1(found) >= 0.97, [entry.name for entry in found if entry.f1 < 0.97]
 
 
+@pytest.mark.bulk
 def test_names_help_and_are_no_crutch() -> None:
     assert macro_f1([evaluate(pair) for pair in pairs(scramble=0.5, only="hf")]) >= 0.9
 
@@ -35,6 +37,7 @@ def test_the_statistics_of_real_runs_find_what_meaningless_names_hide() -> None:
     assert min(entry.f1 for entry in found) >= 0.95, [(entry.name, entry.f1) for entry in found]
 
 
+@pytest.mark.bulk
 def test_the_sizes_of_results_help_where_the_weights_differ() -> None:
     blind, sized = (macro_f1(scores(DATA / "dumps", 1.0, run)) for run in ("structure", "sizes"))
     assert sized >= 0.9

@@ -153,6 +153,7 @@ def comes_true(review: Review, decision: Decision, text: str) -> None:
         assert not taken(review.here, review.there, node, landing.scopes[node])
 
 
+@pytest.mark.bulk
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TREES, TREES, mappings(), st.randoms(use_true_random=False))
 def test_same_bytes_on_random_trees_and_files(
@@ -163,6 +164,7 @@ def test_same_bytes_on_random_trees_and_files(
     agree(engine, review, some_decisions(review.here, review.there, random, 5))
 
 
+@pytest.mark.bulk
 @pytest.mark.parametrize("name", sorted(folder.name for folder in PAIRS.iterdir()))
 def test_same_bytes_on_real_pairs(engine: Engine, name: str) -> None:
     for pair in pairs(only=name):

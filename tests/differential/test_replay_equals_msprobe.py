@@ -79,6 +79,7 @@ def test_replay_of_a_titled_case_is_msprobes_verdict(case: dict[str, Any]) -> No
     assert {name: partner or "N/A" for name, partner in found.items()} == case["expected"]
 
 
+@pytest.mark.bulk
 def test_replay_of_1500_random_cases_is_msprobes_verdict() -> None:
     containers = {"ModuleList", "ModuleDict"}
     with gzip.open(CASES / "resolve_fuzz.jsonl.gz", "rt") as stream:
@@ -107,6 +108,7 @@ MAPPINGS = st.dictionaries(
 )
 
 
+@pytest.mark.bulk
 @settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TREES, TREES, MAPPINGS)
 def test_replay_equals_msprobe_on_random_trees(
@@ -127,6 +129,7 @@ def all_pairs() -> tuple[Pair, ...]:
     return tuple(pairs())
 
 
+@pytest.mark.bulk
 @pytest.mark.parametrize("name", sorted(folder.name for folder in PAIRS.iterdir()))
 def test_replay_of_drafts_and_random_mappings_of_a_real_pair_is_msprobes(name: str) -> None:
     random = Random(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
@@ -40,6 +41,7 @@ def mappings(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.bulk
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(TREES, TREES, mappings())
 def test_given_lines_stay_and_a_second_time_adds_nothing(npu: dict[str, str], bench: dict[str, str], text: str) -> None:

@@ -44,6 +44,7 @@ def wanted(draw: st.DrawFn, npu: Scopes, bench: Scopes) -> dict[int, str | None]
     return wish
 
 
+@pytest.mark.bulk
 @settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data(), TREES, TREES, st.booleans())
 def test_replay_of_the_synthesis_is_the_wish(
@@ -57,6 +58,7 @@ def test_replay_of_the_synthesis_is_the_wish(
     assert [lands_at(npu, found.layer_map, node) for node in range(len(npu))] == list(landing.scopes)
 
 
+@pytest.mark.bulk
 @settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data(), TREES, TREES)
 def test_removing_any_rule_changes_the_replay(
@@ -71,6 +73,7 @@ def test_removing_any_rule_changes_the_replay(
         assert wrong_nodes(npu, bench, wish, land(npu, bench, fewer)), rule
 
 
+@pytest.mark.bulk
 @pytest.mark.parametrize("name", sorted(folder.name for folder in PAIRS.iterdir()))
 def test_no_rule_of_a_real_draft_is_superfluous(name: str) -> None:
     for pair in pairs(only=name):

@@ -384,3 +384,17 @@ def test_very_deep_trees_do_not_exhaust_the_stack() -> None:
 def test_nothing_in_common_pairs_nothing() -> None:
     assert matched(align(tree({"zork": "Conv2d"}), tree({"blub": "LayerNorm"}))) == {}
     assert matched(align(tree({}), tree({}))) == {}
+
+
+def test_what_moved_to_another_part_of_its_layer_stays_in_its_layer() -> None:
+    def network(home: str) -> Tree:
+        found = {"layers": "ModuleList"}
+        for n in range(2):
+            found |= {f"layers.{n}": "Layer", f"layers.{n}.attn": "Attention", f"layers.{n}.mlp": "MLP"}
+            found |= {f"layers.{n}.attn.{name}": "Linear" for name in ("q_proj", "k_proj", "v_proj", "o_proj")}
+            found |= {f"layers.{n}.mlp.{name}": "Linear" for name in ("up_proj", "down_proj")}
+            found[f"layers.{n}.{home}.extra_norm"] = "RMSNorm"
+        return tree(found)
+
+    found = matched(align(network("attn"), network("mlp")))
+    assert [found[f"layers.{n}.attn.extra_norm"] for n in range(2)] == [f"layers.{n}.mlp.extra_norm" for n in range(2)]

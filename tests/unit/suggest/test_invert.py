@@ -22,6 +22,7 @@ def matched(layer_map: LayerMap, npu: Source, bench: Source) -> set[tuple[str, s
     return {(name, partner) for name, partner in found.items() if partner is not None}
 
 
+@pytest.mark.bulk
 @pytest.mark.parametrize("name", sorted(folder.name for folder in PAIRS.iterdir()))
 def test_both_directions_of_every_pair_give_the_same_pairs(name: str) -> None:
     pair = next(pairs(only=name))

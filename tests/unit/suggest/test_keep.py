@@ -23,6 +23,7 @@ from suggest.scopes import Scopes
 SOME = sorted(folder.name for folder in PAIRS.iterdir())[::3]
 
 
+@pytest.mark.bulk
 @pytest.mark.parametrize("name", SOME)
 def test_of_a_draft_with_rules_missing_the_rest_comes_back(name: str) -> None:
     for pair in pairs(only=name):

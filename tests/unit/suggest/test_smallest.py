@@ -48,6 +48,7 @@ def test_the_reference_knows_what_sharing_saves() -> None:
     assert least_rules(npu, bench, other) == (2, True)
 
 
+@pytest.mark.bulk
 def test_two_towers_of_one_class_cost_one_rule_per_layer_and_child_of_the_smaller_tower() -> None:
     pair = next(pairs(only="seed-qwen2_5-vl"))
     npu, bench = (Scopes.build(side.source.entries) for side in (pair.npu, pair.bench))
@@ -85,6 +86,7 @@ def test_official_templates_cover_no_more_and_are_no_shorter(template: str, pair
     assert len(again.layer_map.rules) <= len(fired)
 
 
+@pytest.mark.bulk
 def test_a_shrunken_trie_gives_the_rules_of_the_large_one() -> None:
     for pair in pairs(only="deepseek"):
         npu, bench = (Scopes.build(side.source.entries) for side in (pair.npu, pair.bench))
