@@ -18,7 +18,7 @@ from .alignment import Alignment, Group, Pair
 from .confidence import Calibration, judge
 from .fold import fold
 from .forest import Aligner
-from .groups import fused_groups, with_groups
+from .groups import fused_groups, settled
 from .leftover import pair_leftovers
 from .links import expanded
 from .parents import pair_parents
@@ -68,9 +68,8 @@ def _align(npu: Tree, bench: Tree, options: Options) -> tuple[tuple[Pair, ...], 
     shifted = shift_parts(aligner, links.pairs)
     moved = pair_leftovers(aligner, shifted)
     complete = pair_parents(aligner, shifted, moved)
-    groups = fused_groups(aligner, complete)
-    pairs = judge(aligner, complete, options.calibration, doubtful=links.guessed)
-    return with_groups(pairs, groups)
+    fused, groups = settled(complete, fused_groups(aligner, complete))
+    return judge(aligner, complete, options.calibration, doubtful=links.guessed, fused=fused), groups
 
 
 def _renumbered(pair: Pair, own: tuple[int, ...], other: tuple[int, ...]) -> Pair:

@@ -8,6 +8,7 @@ calibrated on networks whose names mean something; where they do not, the margin
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .alignment import Evidence, Pair
@@ -21,6 +22,7 @@ from .shapes import shape_relation
 _CANDIDATES = 40  # neighbours of the chosen node that are looked at as runners-up
 _NOBODY = -3.0  # log odds of a runner-up that does not exist
 _CLAMP = 4.0  # more evidence than this makes nothing surer
+_ALONE: tuple[tuple[int, ...], str] = ((), "")
 _GUESS = 0.5  # a layer whose place is a guess is right about as often as not
 
 
@@ -71,16 +73,25 @@ class Features:
         return c.bias + sum(weight * value for weight, value in zip(weights, self.values(), strict=True))
 
 
-def judge(aligner: Aligner, links: Links, calibration: Calibration, doubtful: dict[int, str]) -> tuple[Pair, ...]:
+def judge(
+    aligner: Aligner,
+    links: Links,
+    calibration: Calibration,
+    *,
+    doubtful: Mapping[int, str],
+    fused: Mapping[int, tuple[tuple[int, ...], str]],
+) -> tuple[Pair, ...]:
     """A `Pair` with evidence, score, runner-up and confidence for every link, by left node.
 
-    ``doubtful`` gives left nodes that cannot be trusted, and why; what stands below them shares the doubt.
+    ``doubtful`` gives left nodes that cannot be trusted, and why; what stands below them shares the doubt. ``fused``
+    gives, by left node, the group that a pair stands for, and the side that it is on.
     """
     doubts = _inherited(aligner.left.tree.parents, doubtful)
     pairs = []
     known: dict[object, tuple[float, float, float, Evidence, tuple[float, ...]]] = {}
+    left, right = aligner.left.kind, aligner.right.kind
     for a, b, features in features_of(aligner, links):
-        key = (aligner.left.kind[a], aligner.right.kind[b], features.inside, features.home, features.second)
+        key = (left[a], right[b], features.inside, features.home, features.second)
         judged = known.get(key)
         if judged is None:
             judged = known[key] = (
@@ -92,6 +103,7 @@ def judge(aligner: Aligner, links: Links, calibration: Calibration, doubtful: di
             )
         confidence, score, second, evidence, values = judged
         note = doubts.get(a, "")
+        group, split_side = fused.get(a, _ALONE)
         pairs.append(
             Pair(
                 npu=a,
@@ -101,6 +113,8 @@ def judge(aligner: Aligner, links: Links, calibration: Calibration, doubtful: di
                 evidence=evidence,
                 runner_up=features.runner_up if features.runner_up >= 0 else None,
                 runner_up_score=second if features.runner_up >= 0 else 0.0,
+                group=group,
+                split_side=split_side,
                 note=note if a in doubtful else "",
                 features=values,
             )
@@ -201,7 +215,7 @@ def _nearest_matched(parents: tuple[int, ...], node: int, links: Links) -> int:
     return node if node > 0 else -1
 
 
-def _inherited(parents: tuple[int, ...], doubtful: dict[int, str]) -> dict[int, str]:
+def _inherited(parents: tuple[int, ...], doubtful: Mapping[int, str]) -> dict[int, str]:
     """The doubts of nodes, handed down to everything below them."""
     if not doubtful:
         return {}

@@ -8,20 +8,21 @@ side computes in one grouped linear and the other one by one get no partner eith
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import cache
 
-from .alignment import Group, Pair
+from .alignment import Group
 from .fold import Folded
 from .forest import Aligner
 from .links import Links
 from .names import words
-from .roles import GROUPED
+from .roles import GROUPED, Roles
 
 FUSED: dict[str, tuple[tuple[str, ...], ...]] = {
     "attn.qkv": (("attn.q", "attn.k", "attn.v"), ("attn.q_down", "attn.kv_down"), ("attn.q", "attn.kv")),
     "attn.kv": (("attn.k", "attn.v"),),
     "mlp.fc1": (("mlp.gate", "mlp.up"),),
 }
+Fused = tuple[tuple[int, ...], str]  # the members of a group on the side that is split, and that side
 _BLOCK = 64  # the parts of a fused module stand in the same block; larger subtrees are not searched
 
 
@@ -35,28 +36,30 @@ def fused_groups(aligner: Aligner, links: Links) -> tuple[Group, ...]:
     return tuple(sorted(groups, key=lambda group: (group.npu, group.bench)))
 
 
-def with_groups(pairs: tuple[Pair, ...], groups: tuple[Group, ...]) -> tuple[tuple[Pair, ...], tuple[Group, ...]]:
-    """Groups of which one member got the match move into its pair; the others are returned beside."""
-    place = {(pair.npu, pair.bench): index for index, pair in enumerate(pairs)}
-    result, rest = list(pairs), []
+def settled(links: Links, groups: tuple[Group, ...]) -> tuple[dict[int, Fused], tuple[Group, ...]]:
+    """Groups of which one member got the match, by the left node of that pair; and the others."""
+    found: dict[int, Fused] = {}
+    rest = []
     for group in groups:
-        keys = [(a, b) for a in group.npu for b in group.bench if (a, b) in place]
-        if not keys:
+        a = next((a for a in group.npu if links.get(a, -1) in group.bench), None)
+        if a is None:
             rest.append(group)
-            continue
-        split_side = "bench" if len(group.bench) > 1 else "npu"
-        index = place[keys[0]]
-        result[index] = replace(
-            result[index], group=group.bench if split_side == "bench" else group.npu, split_side=split_side
-        )
-    return tuple(result), tuple(rest)
+        elif len(group.bench) > 1:
+            found[a] = group.bench, "bench"
+        else:
+            found[a] = group.npu, "npu"
+    return found, tuple(rest)
 
 
 def _grouped_experts(side: Folded, other: Folded, links: Links, back: Links) -> list[tuple[int, tuple[int, ...]]]:
     """(module of all experts, the same module of every single expert on the other side) where one side groups them."""
     found = []
+    grouped: dict[int, bool] = {}
     for node in range(1, len(side.tree)):
-        if node in links or not side.traits[node].solid or not _is_grouped(side, node):
+        trait = id(side.traits[node])
+        if trait not in grouped:
+            grouped[trait] = side.traits[node].solid and _is_grouped(side, node)
+        if not grouped[trait] or node in links:
             continue
         home = _matched_above(side, side.tree.parents[node], links)
         parts = _single_experts(other, links.get(home, 0), _grouped_roles(side, node))
@@ -96,10 +99,14 @@ def _matched_above(side: Folded, node: int, links: Links) -> int:
 def _fused(side: Folded, other: Folded, links: Links, back: Links) -> list[tuple[int, tuple[int, ...]]]:
     """(fused node, its parts on the other side) for every fused node of one side."""
     found = []
+    fusible: dict[int, tuple[str, ...]] = {}
     for node in range(1, len(side.tree)):
-        if _is_grouped(side, node):
-            continue
-        for role in _roles(side, node):
+        trait = id(side.traits[node])
+        roles = fusible.get(trait)
+        if roles is None:
+            roles = _roles(side, node) if not _is_grouped(side, node) else ()
+            roles = fusible[trait] = tuple(role for role in roles if role in FUSED)
+        for role in roles:
             parts = _parts(side, other, links, back, node, role)
             if parts:
                 found.append((node, parts))
@@ -108,20 +115,25 @@ def _fused(side: Folded, other: Folded, links: Links, back: Links) -> list[tuple
 
 
 def _parts(side: Folded, other: Folded, links: Links, back: Links, node: int, role: str) -> tuple[int, ...]:
-    if role not in FUSED:
-        return ()
     place = links.get(_matched_above(side, side.tree.parents[node], links), 0)
     if other.tree.ends[place] - place > _BLOCK:
         return ()
-    inside = range(place + 1, other.tree.ends[place])
+    inside = [
+        (inner, _roles(other, inner))
+        for inner in range(place + 1, other.tree.ends[place])
+        if back.get(inner, node) == node
+    ]
     for parts in FUSED[role]:
-        members = [
-            next((n for n in inside if part in _roles(other, n) and back.get(n, node) == node), -1) for part in parts
-        ]
+        members = [next((inner for inner, roles in inside if part in roles), -1) for part in parts]
         if min(members) >= 0:
             return tuple(sorted(members))
     return ()
 
 
 def _roles(side: Folded, node: int) -> tuple[str, ...]:
-    return tuple(role.removesuffix(GROUPED) for role, weight in side.traits[node].roles if weight == 1.0)
+    return _certain(side.traits[node].roles)
+
+
+@cache
+def _certain(roles: Roles) -> tuple[str, ...]:
+    return tuple(role.removesuffix(GROUPED) for role, weight in roles if weight == 1.0)

@@ -44,10 +44,11 @@ def _round(aligner: Aligner, links: Links) -> list[tuple[int, int]]:
     left, right, least = aligner.left, aligner.right, aligner.weights.leftover
     back = {b: a for a, b in links.items()}
     rows, columns = _loose(left, links), _loose(right, back)
+    ours, theirs = (sorted({side.kind[node] for node in loose}) for side, loose in ((left, rows), (right, columns)))
     worth = {
         (one, other): value - least
-        for one in sorted({left.kind[a] for a in rows})
-        for other in sorted({right.kind[b] for b in columns})
+        for one in ours
+        for other in theirs
         if left.tree.called[left.first[one]] == right.tree.called[right.first[other]]
         and (value := aligner.solve(one, other).value) > least
     }

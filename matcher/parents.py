@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from .forest import Aligner
 from .genus import LIGHT
@@ -87,10 +88,10 @@ def _light(left: Tree, right: Tree, links: Links, anchors: Links) -> Links:
 
 def _sums(size: int, marked: Iterable[int]) -> list[int]:
     """Running number of marked nodes before each node."""
-    known, total = set(marked), [0]
-    for node in range(size):
-        total.append(total[-1] + (node in known))
-    return total
+    steps = [0] * (size + 1)
+    for node in marked:
+        steps[node + 1] = 1
+    return list(accumulate(steps))
 
 
 def _inside_items(tree: Tree) -> list[bool]:
@@ -106,36 +107,29 @@ def _inside_items(tree: Tree) -> list[bool]:
 def _cover(tree: Tree, other: Tree, anchors: Links, inside: list[bool], inside_other: list[bool]) -> Cover:
     size = len(tree)
     counts, tops = [[0] * size, [0] * size], [[-1] * size, [-1] * size]
-    for node in range(size - 1, -1, -1):
-        image = anchors.get(node)
-        if image is not None:
-            for core in range(1 + (inside[node] and inside_other[image])):
-                counts[core][node] += 1
-                tops[core][node] = _join(other, tops[core][node], image)
-        parent = tree.parents[node]
-        for core in (0, 1):
-            count, top = counts[core], tops[core]
-            if parent >= 0 and count[node]:
+    for node, image in anchors.items():
+        for core in range(1 + (inside[node] and inside_other[image])):
+            counts[core][node], tops[core][node] = 1, image
+    parents, above = tree.parents, other.parents
+    for count, top in zip(counts, tops, strict=True):
+        for node in range(size - 1, 0, -1):
+            if count[node]:
+                parent = parents[node]
+                a, b = top[parent], top[node]
+                if count[parent]:
+                    while a != b:  # the lowest common ancestor
+                        if a > b:
+                            a = above[a]
+                        else:
+                            b = above[b]
                 count[parent] += count[node]
-                top[parent] = top[node] if top[parent] < 0 else _join(other, top[parent], top[node])
-    use = tuple(counts[1][node] > 0 and not inside[node] for node in range(size))
+                top[parent] = b
+    use = [every and not within for every, within in zip(counts[1], inside, strict=True)]
     return Cover(
-        count=tuple(counts[core][node] for node, core in enumerate(use)),
-        core=use,
-        top=tuple(tops[core][node] for node, core in enumerate(use)),
+        count=tuple([core if used else every for used, every, core in zip(use, *counts, strict=True)]),
+        core=tuple(map(bool, use)),
+        top=tuple([core if used else every for used, every, core in zip(use, *tops, strict=True)]),
     )
-
-
-def _join(tree: Tree, a: int, b: int) -> int:
-    """The lowest common ancestor; -1 is nothing."""
-    if a < 0 or b < 0:
-        return max(a, b)
-    while a != b:
-        if a > b:
-            a = tree.parents[a]
-        else:
-            b = tree.parents[b]
-    return a
 
 
 def _chain_down(tree: Tree, cover: Cover, node: int, taken: Links) -> list[int]:
@@ -167,6 +161,8 @@ def _in_order(here: list[int], there: list[int], worth: Callable[[int, int], flo
     """The order-preserving pairing of two chains of greatest worth; ties go to the outermost."""
     if not here or not there:
         return []
+    if len(here) == len(there) == 1:
+        return [(here[0], there[0])]
     values = [[max(worth(a, b), _LEAST) for b in there] for a in here]
     height, width = len(here), len(there)
     best = [[0.0] * (width + 1) for _ in range(height + 1)]

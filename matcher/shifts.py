@@ -37,6 +37,8 @@ def shift_parts(aligner: Aligner, links: Links) -> Links:
 
 def _optional(side: Folded, blocks: Sequence[int]) -> list[Line]:
     """One line for every name that some of the blocks have, and some have not, a child of; placeholders are none."""
+    if len({side.kind[block] for block in blocks}) == 1:
+        return []
     tree = side.tree
     below = [[c for c in tree.children[block] if side.traits[c].genus != "identity"] for block in blocks]
     lines: list[Line] = []

@@ -30,15 +30,27 @@ class Trait:
 
 
 def traits_of(tree: Tree) -> tuple[Trait, ...]:
-    """The trait of every node, by id; equal neighbourhoods are looked at once."""
-    around = _names_below(tree)
-    genera = _genera(tree)
+    """The trait of every node, by id.
+
+    What stands below a node has the traits of what stands below an equal one, if the same steps lead to the two; so a
+    layer that repeats an earlier one is copied from it.
+    """
+    build = _builds(tree)
+    around, genera = _names_below(tree, build), _genera(tree, build)
     cache: dict[object, Trait] = {}
     found: list[Trait] = []
-    steps_of = _steps(tree)
-    for node, steps in enumerate(steps_of):
-        siblings = around[tree.parents[node]] if node else frozenset[str]()
-        rank = _rank(tree, genera, node) if tree.names[node].isdigit() else (0, 0)
+    steps_of: dict[int, tuple[str, ...]] = {-1: ()}
+    known: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {}
+    earlier: dict[tuple[int, tuple[str, ...]], int] = {}
+    node, count = 0, len(tree)
+    while node < count:
+        name, parent = tree.names[node], tree.parents[node]
+        above = steps_of[parent]
+        steps = above if name.isdigit() or not node else known.get((above, name))
+        if steps is None:
+            steps = known[above, name] = (*above[-2:], plain(name))
+        siblings = around[parent] if node else frozenset[str]()
+        rank = _rank(tree, genera, node) if name.isdigit() else (0, 0)
         solid = is_solid(tree, genera, node)
         grouped = _holds_all_experts(tree, node)
         key = (steps, genera[node], siblings, tree.params[node], rank, solid, grouped)
@@ -48,7 +60,29 @@ def traits_of(tree: Tree) -> tuple[Trait, ...]:
             roles = tuple((f"{role}{GROUPED}", weight) for role, weight in roles) if grouped else roles
             trait = cache[key] = Trait(genera[node], roles, main_shape(tree.params[node]), solid)
         found.append(trait)
+        size = tree.ends[node] - node
+        node += 1
+        if size > 1:
+            first = earlier.setdefault((build[node - 1], steps), node)
+            if first < node:
+                found += found[first : first + size - 1]
+                node += size - 1
+            else:
+                steps_of[node - 1] = steps
     return tuple(found)
+
+
+def _builds(tree: Tree) -> list[int]:
+    """Equal numbers for nodes whose subtrees are equal; numbers in the names of the nodes themselves do not count."""
+    known: dict[object, int] = {}
+    build = [0] * len(tree)
+    for node in range(len(tree) - 1, -1, -1):
+        name = tree.names[node]
+        signature: tuple[object, ...] = ("#" if name.isdigit() else name, tree.classes[node], tree.params[node])
+        if below := tree.children[node]:
+            signature += (*[build[child] for child in below], *[tree.names[child] for child in below])
+        build[node] = known.setdefault(signature, len(known))
+    return build
 
 
 def _holds_all_experts(tree: Tree, node: int) -> bool:
@@ -57,41 +91,26 @@ def _holds_all_experts(tree: Tree, node: int) -> bool:
     return "experts" in outer and "shared" not in outer and not tree.names[node].isdigit() and not tree.children[node]
 
 
-def _genera(tree: Tree) -> list[str]:
+def _genera(tree: Tree, build: list[int]) -> list[str]:
     """The genus of every node; a module that only holds bare parameters and activations is read as a leaf."""
+    known: dict[int, str] = {}
     genera = [""] * len(tree)
     for node in range(len(tree) - 1, -1, -1):
-        simple = all(genera[child] in LIGHT or genera[child] == "parameter" for child in tree.children[node])
-        genera[node] = genus_of(tree.classes[node], tree.names[node], tree.params[node], leaf=simple)
+        genus = known.get(build[node])
+        if genus is None:
+            simple = all(genera[child] in LIGHT or genera[child] == "parameter" for child in tree.children[node])
+            genus = known[build[node]] = genus_of(tree.classes[node], tree.names[node], tree.params[node], leaf=simple)
+        genera[node] = genus
     return genera
 
 
-def _names_below(tree: Tree) -> list[frozenset[str]]:
+def _names_below(tree: Tree, build: list[int]) -> list[frozenset[str]]:
     """The plain names of every node's children; equal sets are one object, so that comparing them is cheap."""
-    known: dict[tuple[str, ...], frozenset[str]] = {}
-    found = []
-    for below in tree.children:
-        names = tuple(tree.names[child] for child in below)
-        if names not in known:
-            known[names] = frozenset(map(plain, names))
-        found.append(known[names])
-    return found
-
-
-def _steps(tree: Tree) -> list[tuple[str, ...]]:
-    """Every node's own name and up to two named ancestors', outermost first, numbers skipped."""
-    steps: list[tuple[str, ...]] = [()]
-    known: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {}
-    for node in range(1, len(tree)):
-        name, above = tree.names[node], steps[tree.parents[node]]
-        if name.isdigit():
-            steps.append(above)
-            continue
-        own = known.get((above, name))
-        if own is None:
-            own = known[above, name] = (*above[-2:], plain(name))
-        steps.append(own)
-    return steps
+    known: dict[int, frozenset[str]] = {}
+    for node, below in enumerate(tree.children):
+        if build[node] not in known:
+            known[build[node]] = frozenset([plain(tree.names[child]) for child in below])
+    return [known[number] for number in build]
 
 
 def _rank(tree: Tree, genera: list[str], node: int) -> tuple[int, int]:

@@ -99,11 +99,12 @@ def with_series(view: View) -> View:
 def _series(tree: Tree) -> dict[int, str]:
     """For every block of a series, its stem and number as two steps."""
     found: dict[int, str] = {}
-    for below in tree.children:
+    blocks = {name for name in set(tree.names) if (block := _NUMBERED.match(name)) and _is_block(block["stem"])}
+    for below in tree.children if blocks else ():
         stems: dict[str, list[tuple[int, int]]] = {}
         for child in below:
-            name = _NUMBERED.match(tree.names[child])
-            if name and tree.children[child] and _BLOCKS & set(words(name["stem"])[-1:]):
+            name = _NUMBERED.match(tree.names[child]) if tree.names[child] in blocks else None
+            if name and tree.children[child]:
                 stems.setdefault(name["stem"], []).append((int(name["number"]), child))
         names = {tree.names[child] for child in below}
         for stem, members in stems.items():
@@ -111,6 +112,10 @@ def _series(tree: Tree) -> dict[int, str]:
                 last = max(members)[0] if stem in _BACKWARDS else 0
                 found.update((child, f"{stem}.{abs(last - number)}") for number, child in members)
     return found
+
+
+def _is_block(stem: str) -> bool:
+    return not _BLOCKS.isdisjoint(words(stem)[-1:])
 
 
 def _in_number_order(tree: Tree, series: dict[int, str], parent: int) -> list[str]:

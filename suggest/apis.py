@@ -22,6 +22,7 @@ from .scopes import Scopes
 from .source import Source
 
 _FORWARD = "forward"
+_MODULES = tuple(f"{prefix}." for prefix in LAYER_PREFIXES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,4 +169,7 @@ def _owner(scopes: Scopes, node: int, matched: Mapping[int, int]) -> int:
 def _calls(scopes: Scopes, node: int) -> int:
     """How often an API was called; 0 for a module, and for an API that shares a module's place."""
     names = scopes.entries[node].get(_FORWARD, ())
-    return 0 if any(name.split(".", 1)[0] in LAYER_PREFIXES for name in names) else len(names)
+    for name in names:
+        if name.startswith(_MODULES):
+            return 0
+    return len(names)

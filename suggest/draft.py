@@ -17,10 +17,10 @@ from .collapse import collapsed
 from .drift import Drift, drift
 from .errors import LayermapError
 from .mapping import LayerMap, Rule
-from .replay import NOWHERE, land
+from .replay import NOWHERE
 from .scopes import Scopes
 from .source import Source
-from .synthesise import Synthesis, synthesise, wrong_nodes
+from .synthesise import Synthesis, synthesised, wrong_nodes
 
 REVIEW_BELOW = 0.8  # rules that are less sure than this ask for a look; one in five of them may be wrong
 _FORWARD = "forward"
@@ -74,11 +74,9 @@ def draft_of(alignment: Alignment, npu: Source, bench: Source, level: str = "") 
     places = npu.tree.id_of()
     modules = wishes(alignment, here)
     wanted = all_wishes(modules, (npu, here), (bench, there), level)
-    synthesis = synthesise(here, there, wanted)
-    landing = land(here, there, synthesis.layer_map)
-    hit = {
-        here.path(node): there.path(landing.nodes[node]) for node in modules if is_hit(here, there, node, landing.nodes)
-    }
+    synthesis, landing = synthesised(here, there, wanted)
+    paths = here.paths()
+    hit = {paths[node]: landing.scopes[node] for node in modules if is_hit(here, there, node, landing.nodes)}
     hit_bench = set(hit.values())
     npu_only = [path for path in _called(alignment.npu) if path not in hit]
     bench_only = [path for path in _called(alignment.bench) if path not in hit_bench]
@@ -95,7 +93,7 @@ def draft_of(alignment: Alignment, npu: Source, bench: Source, level: str = "") 
         bench_only=tuple(collapsed(_topmost(bench_only, hit_bench))),
         bench_only_count=len(bench_only),
         groups=_group_lines(alignment),
-        faults=tuple(here.path(node) for node in wrong_nodes(here, there, wanted, landing)),
+        faults=tuple(paths[node] for node in wrong_nodes(here, there, wanted, landing)),
         drift=drift(npu, bench, hit),
         apis=count_apis(here, there, landing),
     )
@@ -109,7 +107,9 @@ def all_wishes(
     for source, scopes in (npu, bench):
         if level == "mix" and not has_apis(scopes):
             raise LayermapError(source.label, "holds no APIs", "dump it with level mix, or ask for --level module")
-    apis = api_wishes(Side.of(*npu), Side.of(*bench), modules) if level != "module" else {}
+    apis: dict[int, str] = {}
+    if level != "module" and has_apis(here) and has_apis(there):
+        apis = api_wishes(Side.of(*npu), Side.of(*bench), modules)
     return {**modules, **gradient_wishes(here, there, modules), **apis}
 
 
@@ -126,8 +126,9 @@ def wishes(alignment: Alignment, scopes: Scopes) -> dict[int, str | None]:
 
 def called_places(tree: Tree, scopes: Scopes) -> Iterator[tuple[int, int]]:
     """(tree node, trie node) of every called module that was recorded."""
+    known = {path: place for place, path in enumerate(scopes.paths())}
     for node, called in enumerate(tree.called):
-        place = scopes.find(tree.paths[node]) if called else None
+        place = known.get(tree.paths[node]) if called else None
         if place is not None:
             yield node, place
 
@@ -137,8 +138,10 @@ def gradient_wishes(here: Scopes, there: Scopes, wanted: Mapping[int, str | None
     found: dict[int, str | None] = {}
     for node, scope in wanted.items():
         inner = here.children[node].get(here.names[node])
-        partner = there.find(scope) if scope is not None else None
-        if inner is None or partner is None or inner in wanted:
+        if inner is None or scope is None or inner in wanted:
+            continue
+        partner = there.find(scope)
+        if partner is None:
             continue
         other = there.children[partner].get(there.names[partner])
         if other is not None and {*here.entries[inner]} == {*there.entries[other]} == {_GRADIENT}:
@@ -160,22 +163,29 @@ def _called(tree: Tree) -> Iterable[str]:
 def _topmost(alone: Iterable[str], hit: Iterable[str]) -> list[str]:
     """One-sided paths, without those inside a one-sided module of which nothing is matched at all."""
     listed = list(alone)
-    empty = set(listed) - {outer for path in hit for outer in _outer(path)}
+    busy: set[str] = set()
+    for path in hit if listed else ():
+        outer = path.rpartition(".")[0]
+        while outer and outer not in busy:
+            busy.add(outer)
+            outer = outer.rpartition(".")[0]
+    empty = set(listed) - busy
     return [path for path in listed if not any(outer in empty for outer in _outer(path))]
 
 
-def _outer(path: str) -> Iterable[str]:
-    steps = path.split(".")
-    return (".".join(steps[:length]) for length in range(1, len(steps)))
+def _outer(path: str) -> Iterator[str]:
+    while path := path.rpartition(".")[0]:
+        yield path
 
 
 def annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], alignment: Alignment) -> LayerMap:
     """The rules with the confidence and the doubts of the pairs that they decide."""
     pairs = {pair.npu: pair for pair in alignment.pairs}
     below = _confidence_below(alignment, pairs)
+    paths = scopes.paths()
     rules = []
     for rule, nodes in zip(synthesis.layer_map.rules, synthesis.decides, strict=True):
-        ids = [places[path] for node in nodes if (path := scopes.path(node)) in places]
+        ids = [places[path] for node in nodes if (path := paths[node]) in places]
         decided = [pairs[node] for node in ids if node in pairs]
         sure = [pair.confidence for pair in decided] or [value for node in ids if (value := below[node]) is not None]
         confidence = min(sure, default=None)

@@ -39,22 +39,45 @@ class _Key:
     rule: int
 
 
+_NO_KEYS: dict[str, list[_Key]] = {}
+_NOBODY: dict[str, int] = {}
+
+
 def land(npu: Scopes, bench: Scopes, layer_map: LayerMap) -> Landing:
     """Where every node of the NPU trie lands; linear in nodes for any number of rules per section."""
     sections = _compiled(layer_map)
+    reaching = {
+        section
+        for section, keys in sections.items()
+        if any(len(key.steps) + len(key.target) > 2 for several in keys.values() for key in several)
+    }
     scopes, nodes, rules = [""] * len(npu), [NOWHERE] * len(npu), [IDENTITY] * len(npu)
     nodes[0] = 0
     stack: list[tuple[int, frozenset[int]]] = [(0, frozenset())]
     while stack:
         stop, claimed = stack.pop()
-        kind = npu.types[stop]
-        reached = _reached(npu, stop, sections.get(kind, {}) if kind is not None else {}, claimed)
-        ends = frozenset(reached) if len(reached) > len(npu.children[stop]) or claimed else frozenset[int]()
+        kind, below = npu.types[stop], npu.children[stop]
+        section = sections.get(kind, _NO_KEYS) if kind is not None else _NO_KEYS
+        if not claimed and kind not in reaching:
+            scope, there = scopes[stop], bench.children[nodes[stop]] if nodes[stop] != NOWHERE else _NOBODY
+            for name, node in below.items():
+                target = name
+                if name in section:
+                    key = section[name][0]
+                    target, rules[node] = key.target[0], key.rule
+                scopes[node] = f"{scope}.{target}" if stop else target
+                nodes[node] = there.get(target, NOWHERE)
+                if npu.children[node]:
+                    stack.append((node, claimed))
+            continue
+        reached = _reached(npu, stop, section, claimed)
+        ends = claimed.union(reached) if len(reached) > len(below) or claimed else claimed
+        claims = _claims(npu, stop, reached, ends)
         for node, key in reached.items():
             scopes[node] = ".".join((scopes[stop], *key.target)) if stop else ".".join(key.target)
             nodes[node] = _descend(bench, nodes[stop], key.target)
             rules[node] = key.rule
-            stack.append((node, (ends | claimed) - {node}))
+            stack.append((node, frozenset(claims.get(node, ()))))
     return Landing(tuple(scopes), tuple(nodes), tuple(rules))
 
 
@@ -102,6 +125,19 @@ def _reached(npu: Scopes, stop: int, section: dict[str, list[_Key]], claimed: fr
             node = _below(npu, child, key.steps[1:], claimed)
             if node is not None:
                 found[node] = key
+    return found
+
+
+def _claims(npu: Scopes, stop: int, reached: Iterable[int], ends: Iterable[int]) -> dict[int, list[int]]:
+    """For every node that was reached, the ends of other steps that stand below it."""
+    known = set(reached)
+    found: dict[int, list[int]] = {}
+    for end in ends:
+        above = npu.parents[end]
+        while above != stop:
+            if above in known:
+                found.setdefault(above, []).append(end)
+            above = npu.parents[above]
     return found
 
 

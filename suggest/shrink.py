@@ -63,6 +63,9 @@ def _seen_from_parent(npu: Scopes, wanted: Wanted, node: int) -> str | None:
     scope = wanted[node]
     if scope is None:
         return None
+    outer = wanted.get(npu.parents[node])
+    if outer is not None and scope == f"{outer}.{npu.names[node]}":
+        return "#" if npu.names[node].isdigit() else npu.names[node]
     way = [npu.names[node]]
     above = npu.parents[node]
     while above and wanted.get(above) is None:

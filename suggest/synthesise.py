@@ -48,6 +48,11 @@ def synthesise(npu: Scopes, bench: Scopes, wanted: Wanted) -> Synthesis:
     ``wanted`` maps NPU trie nodes to bench scopes; nodes that are not in it may land anywhere. Any one-to-one wish can
     be fulfilled, so the result is always exact.
     """
+    return synthesised(npu, bench, wanted)[0]
+
+
+def synthesised(npu: Scopes, bench: Scopes, wanted: Wanted) -> tuple[Synthesis, Landing]:
+    """What `synthesise` gives, and the replay of it that was made anyway."""
     if len(npu) > _LARGE:
         small, asked = shrunk(npu, wanted)
         rules = _rules(small, bench, asked)
@@ -157,7 +162,7 @@ def _reduced(npu: Scopes, bench: Scopes, wanted: Wanted, rules: Chosen) -> Chose
     return rules
 
 
-def _in_model_order(npu: Scopes, rules: Chosen, landing: Landing) -> Synthesis:
+def _in_model_order(npu: Scopes, rules: Chosen, landing: Landing) -> tuple[Synthesis, Landing]:
     """Sections by the first node at which they are consulted, rules by the first node that they decide."""
     keys = list(rules)
     decided: dict[tuple[str, str], list[int]] = {key: [] for key in keys}
@@ -173,7 +178,13 @@ def _in_model_order(npu: Scopes, rules: Chosen, landing: Landing) -> Synthesis:
     )
     ordered = [key for section in dict.fromkeys(key[0] for key in ordered) for key in ordered if key[0] == section]
     noted = [Rule(section=s, key=k, target=rules[s, k], note=_note(k, rules[s, k])) for s, k in ordered]
-    return Synthesis(LayerMap(tuple(noted)), tuple(tuple(decided[key]) for key in ordered))
+    place = {key: index for index, key in enumerate(ordered)}
+    new = [place[key] for key in keys]
+    moved = tuple([new[rule] if rule != IDENTITY else IDENTITY for rule in landing.rules])
+    return (
+        Synthesis(LayerMap(tuple(noted)), tuple(tuple(decided[key]) for key in ordered)),
+        Landing(landing.scopes, landing.nodes, moved),
+    )
 
 
 def _note(key: str, target: str) -> str:
