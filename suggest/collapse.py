@@ -11,10 +11,21 @@ from collections.abc import Iterable
 def collapsed(paths: Iterable[str]) -> list[str]:
     """One line a pattern, in order of first appearance; ranges where numbers vary, the count where above one."""
     groups: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
+    known: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {}
     for path in paths:
-        steps = path.split(".")
-        shape = tuple("#" if step.isdigit() else step for step in steps)
-        groups.setdefault(shape, []).append(tuple(int(step) for step in steps if step.isdigit()))
+        outer, dot, last = path.rpartition(".")
+        if outer not in known:
+            steps = outer.split(".") if dot else []
+            known[outer] = (
+                tuple(["#" if step.isdigit() else step for step in steps]),
+                tuple([int(step) for step in steps if step.isdigit()]),
+            )
+        shape, numbers = known[outer]
+        if last.isdigit():
+            shape, numbers = (*shape, "#"), (*numbers, int(last))
+        else:
+            shape = (*shape, last)
+        groups.setdefault(shape, []).append(numbers)
     return [_line(shape, numbers) for shape, numbers in groups.items()]
 
 

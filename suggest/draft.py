@@ -170,12 +170,19 @@ def _topmost(alone: Iterable[str], hit: Iterable[str]) -> list[str]:
             busy.add(outer)
             outer = outer.rpartition(".")[0]
     empty = set(listed) - busy
-    return [path for path in listed if not any(outer in empty for outer in _outer(path))]
-
-
-def _outer(path: str) -> Iterator[str]:
-    while path := path.rpartition(".")[0]:
-        yield path
+    inside = {"": False}
+    found = []
+    for path in listed:
+        outer, way = path.rpartition(".")[0], []
+        while outer not in inside:
+            way.append(outer)
+            outer = outer.rpartition(".")[0]
+        within = inside[outer]
+        for step in reversed(way):
+            within = inside[step] = within or step in empty
+        if not within:
+            found.append(path)
+    return found
 
 
 def annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], alignment: Alignment) -> LayerMap:

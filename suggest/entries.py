@@ -46,32 +46,41 @@ def entries_of(
     """The entries of a dump in its order, renumbered; and the names that msprobe would choke on, left out."""
     bad: list[BadName] = []
     fine: set[str | None] = {None}  # parents whose names are long enough
-    scopes: dict[str, tuple[str, ...]] = {}
-    found: list[_Facts] = []
-    outer: dict[str, tuple[str, ...]] = {"": ()}
+    found: list[Entry] = []
+    backward: list[int] = []
+    outer: dict[str, tuple[str, ...]] = {prefix: () for prefix in LAYER_PREFIXES}
+    intern = sys.intern
     for name in names:
-        parts = name.split(".")
         parent = construct.get(name)
         if parent not in fine and parent is not None and ("." not in parent or parent.count(".") >= 3):
             fine.add(parent)
-        if len(parts) < 4 or parent not in fine:
+        if parent not in fine:
             bad.append(BadName(name))
             continue
+        above, *last = name.rsplit(".", 4)
+        steps = outer.get(above) if len(last) == 4 else None
+        if steps is not None and last[2] in _DIRECTIONS:
+            if "backward" in (last[2], last[3]):
+                backward.append(len(found))
+            found.append(Entry(name, (*steps, intern(last[0])), intern(last[1]), intern(last[2])))
+            continue
+        parts = name.split(".")
+        if len(parts) < 4:
+            bad.append(BadName(name))
+            continue
+        if "backward" in name:
+            backward.append(len(found))
+        found.append(Entry(*_facts(name, parts, parent, stack.get(name), framework)))
         if parts[0] in LAYER_PREFIXES and parts[-2] in _DIRECTIONS and len(parts) > 4:
-            above = name[len(parts[0]) + 1 : -sum(map(len, parts[-4:])) - 4]
-            steps = outer.get(above)
-            if steps is None:
-                steps = outer[above] = tuple(map(sys.intern, parts[1:-4]))
-            facts: _Facts = (name, (*steps, sys.intern(parts[-4])), sys.intern(parts[-3]), sys.intern(parts[-2]))
-        else:
-            facts = _facts(name, parts, parent, stack.get(name), framework)
-        scopes[name] = facts[1]
-        found.append(facts)
-    entries = [
-        Entry(name, _forward_scope(name, scope, scopes) if "backward" in name else scope, kind, state)
-        for name, scope, kind, state in found
-    ]
-    return tuple(_renumbered(entries)), tuple(bad)
+            outer[above] = found[-1].scope[:-1]
+    if backward:
+        scopes = {entry.name: entry.scope for entry in found}
+        for place in backward:
+            entry = found[place]
+            scope = _forward_scope(entry.name, entry.scope, scopes)
+            if scope is not entry.scope:
+                found[place] = Entry(entry.name, scope, entry.type, entry.state)
+    return tuple(_renumbered(found)), tuple(bad)
 
 
 def _facts(name: str, parts: list[str], parent: str | None, lines: Sequence[str] | None, framework: str) -> _Facts:
@@ -81,7 +90,7 @@ def _facts(name: str, parts: list[str], parent: str | None, lines: Sequence[str]
         return name, tuple(parts[1:-3] + parts[-4:-3]), parts[-3], _GRAD
     if parts[0] in LAYER_PREFIXES:
         above = parts[1:-4] if len(parts) > 4 else []
-        return name, (*above, parts[-4]), parts[-3], sys.intern(parts[-2])
+        return name, (*map(sys.intern, above), sys.intern(parts[-4])), sys.intern(parts[-3]), sys.intern(parts[-2])
     above = parent.split(".")[1:-3] if parent else []
     inner = _frame_functions(lines, framework) if lines and parts[0] not in _NO_STACK else []
     return name, (*map(sys.intern, above), *inner, sys.intern(parts[-3])), sys.intern(parts[-3]), sys.intern(parts[-1])

@@ -94,12 +94,12 @@ def parents_of(raw: Mapping[str, object], label: str) -> dict[str, str | None]:
     """The parents that construct.json tells, without micro-steps; raises `ReadError` at a value of another kind."""
     parents: dict[str, str | None] = {}
     for name, value in raw.items():
-        if name == MICRO_STEPS:
-            continue
-        if not is_parent(value):
-            raise ReadError(f"{label}: {name}", "neither the name of a parent nor null", "give msprobe's own file")
-        parent = value[0] if isinstance(value, list) else value
-        parents[sys.intern(name)] = sys.intern(parent) if isinstance(parent, str) else None
+        if value is None or isinstance(value, str):
+            parents[name] = value
+        elif name != MICRO_STEPS:
+            if not is_parent(value):
+                raise ReadError(f"{label}: {name}", "neither the name of a parent nor null", "give msprobe's own file")
+            parents[name] = value[0] if isinstance(value, list) else None
     return parents
 
 
@@ -167,14 +167,15 @@ def _framework(known: object, names: Iterable[str]) -> str:
 
 def _modules(entries: Iterable[Entry], records: Records) -> Iterable[Module]:
     """One module a scope; of several calls the first one's parameters and numbers count."""
-    seen: set[tuple[str, ...]] = set()
+    seen: set[str] = set()
+    params, outputs, weights = records.params, records.outputs, records.weights
+    numbers = bool(outputs or weights)
     for entry in entries:
-        if entry.scope not in seen:
-            seen.add(entry.scope)
-            yield Module(
-                ".".join(entry.scope),
-                entry.type or "",
-                params=records.params.get(entry.name, ()),
-                output=records.outputs.get(entry.name),
-                weight=records.weights.get(entry.name),
-            )
+        path = ".".join(entry.scope)
+        if path not in seen:
+            seen.add(path)
+            name = entry.name
+            if numbers:
+                yield Module(path, entry.type or "", True, params.get(name, ()), outputs.get(name), weights.get(name))
+            else:
+                yield Module(path, entry.type or "", True, params.get(name, ()))
