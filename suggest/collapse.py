@@ -29,6 +29,31 @@ def collapsed(paths: Iterable[str]) -> list[str]:
     return [_line(shape, numbers) for shape, numbers in groups.items()]
 
 
+def topmost(alone: Iterable[str], hit: Iterable[str]) -> list[str]:
+    """One-sided paths, without those inside a one-sided module of which nothing is matched at all."""
+    listed = list(alone)
+    busy: set[str] = set()
+    for path in hit if listed else ():
+        outer = path.rpartition(".")[0]
+        while outer and outer not in busy:
+            busy.add(outer)
+            outer = outer.rpartition(".")[0]
+    empty = set(listed) - busy
+    inside = {"": False}
+    found = []
+    for path in listed:
+        outer, way = path.rpartition(".")[0], []
+        while outer not in inside:
+            way.append(outer)
+            outer = outer.rpartition(".")[0]
+        within = inside[outer]
+        for step in reversed(way):
+            within = inside[step] = within or step in empty
+        if not within:
+            found.append(path)
+    return found
+
+
 def _line(shape: tuple[str, ...], numbers: list[tuple[int, ...]]) -> str:
     columns = iter(zip(*numbers, strict=True))
     path = ".".join(_span(next(columns)) if step == "#" else step for step in shape)
