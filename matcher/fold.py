@@ -31,18 +31,13 @@ def fold(tree: Tree, traits: tuple[Trait, ...]) -> Folded:
     kinds: dict[object, int] = {}
     kind = [0] * len(tree)
     first: list[int] = []
-    number = _numbers(traits)
+    facts = list(zip(tree.names, tree.classes, tree.called, _numbers(traits), tree.params, tree.children, strict=True))
+    names = tree.names
     for node in range(len(tree) - 1, -1, -1):
-        name = tree.names[node]
-        signature: tuple[object, ...] = (
-            "#" if name.isdigit() else name,
-            tree.classes[node],
-            tree.called[node],
-            number[node],
-            tree.params[node],
-        )
-        if below := tree.children[node]:
-            signature += (*[kind[child] for child in below], *[tree.names[child] for child in below])
+        name, cls, called, number, params, below = facts[node]
+        signature: tuple[object, ...] = ("#" if name.isdigit() else name, cls, called, number, params)
+        if below:
+            signature += (*[kind[child] for child in below], *[names[child] for child in below])
         found = kinds.get(signature)
         if found is None:
             found = kinds[signature] = len(first)

@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 _FAMILIES = (
     "scaled_dot_product_attention fusion_attention flash_attention flash_attention_score flash_attn_func",
@@ -77,6 +78,7 @@ class Operator:
     calls: int
 
 
+@lru_cache(maxsize=1 << 12)
 def kind_of(name: str) -> str:
     """The kind of an operator; an unknown one is its own."""
     plain = _IN_PLACE.sub("__", name)

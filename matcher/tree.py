@@ -94,19 +94,28 @@ class Tree:
         place = {"": 0}
         for module in modules:
             path = module.path
-            if path not in place:
-                new = [path]
-                while (outer := new[-1].rpartition(".")[0]) not in place:
-                    new.append(outer)
-                above = place[outer]
-                for step in reversed(new):
-                    order[above].append(len(names))
-                    above = place[step] = len(names)
-                    names.append(step.rpartition(".")[2])
-                    paths.append(step)
-                    order.append([])
-                    facts.append(None)
-            facts[place[path]] = module
+            if path in place:
+                facts[place[path]] = module
+                continue
+            new = []
+            outer, _, name = path.rpartition(".")
+            while outer not in place:
+                new.append(outer)
+                outer = outer.rpartition(".")[0]
+            above = place[outer]
+            for step in reversed(new):
+                order[above].append(len(names))
+                above = place[step] = len(names)
+                names.append(step.rpartition(".")[2])
+                paths.append(step)
+                order.append([])
+                facts.append(None)
+            order[above].append(len(names))
+            place[path] = len(names)
+            names.append(name)
+            paths.append(path)
+            order.append([])
+            facts.append(module)
         return _in_preorder(names, paths, order, facts)
 
 
@@ -141,7 +150,7 @@ def _in_preorder(names: list[str], paths: list[str], order: list[list[int]], fac
         children=tuple(children),
         ends=tuple(ends),
         depths=tuple(depths),
-        called=tuple(module is not None and module.called and here > 0 for here, module in enumerate(known)),
+        called=(False, *[module is not None and module.called for module in known[1:]]),
         params=tuple([module.params if module else () for module in known]),
         outputs=tuple([module.output if module else None for module in known]),
         weights=tuple([module.weight if module else None for module in known]),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from matcher import Alignment, Pair, Tree, align
 
 from .apis import Apis, Side, api_wishes, count_apis, has_apis, is_api
-from .collapse import collapsed
+from .collapse import collapsed, topmost
 from .drift import Drift, drift
 from .errors import LayermapError
 from .mapping import LayerMap, Rule
@@ -88,9 +88,9 @@ def draft_of(alignment: Alignment, npu: Source, bench: Source, level: str = "") 
         matched=len(hit),
         npu_modules=alignment.npu.called_count(),
         bench_modules=alignment.bench.called_count(),
-        npu_only=tuple(collapsed(_topmost(npu_only, hit))),
+        npu_only=tuple(collapsed(topmost(npu_only, hit))),
         npu_only_count=len(npu_only),
-        bench_only=tuple(collapsed(_topmost(bench_only, hit_bench))),
+        bench_only=tuple(collapsed(topmost(bench_only, hit_bench))),
         bench_only_count=len(bench_only),
         groups=_group_lines(alignment),
         faults=tuple(paths[node] for node in wrong_nodes(here, there, wanted, landing)),
@@ -158,24 +158,6 @@ def is_hit(here: Scopes, there: Scopes, node: int, nodes: tuple[int, ...]) -> bo
 
 def _called(tree: Tree) -> Iterable[str]:
     return (path for path, called in zip(tree.paths, tree.called, strict=True) if called)
-
-
-def _topmost(alone: Iterable[str], hit: Iterable[str]) -> list[str]:
-    """One-sided paths, without those inside a one-sided module of which nothing is matched at all."""
-    listed = list(alone)
-    busy: set[str] = set()
-    for path in hit if listed else ():
-        outer = path.rpartition(".")[0]
-        while outer and outer not in busy:
-            busy.add(outer)
-            outer = outer.rpartition(".")[0]
-    empty = set(listed) - busy
-    return [path for path in listed if not any(outer in empty for outer in _outer(path))]
-
-
-def _outer(path: str) -> Iterator[str]:
-    while path := path.rpartition(".")[0]:
-        yield path
 
 
 def annotated(synthesis: Synthesis, scopes: Scopes, places: Mapping[str, int], alignment: Alignment) -> LayerMap:

@@ -38,7 +38,7 @@ def read_directory(directory: Path, label: str) -> Source:
     merger = Merger()
     seen: set[bytes] = set()
     for home in homes:
-        digest = _digest(home)
+        digest = _digest(home) if len(homes) > 1 else b""
         if digest in seen:
             merger.equal += 1
         else:

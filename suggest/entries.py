@@ -19,7 +19,9 @@ from matcher import Module
 from .source import Entry
 
 LAYER_PREFIXES = ("Module", "Cell")
-_DIRECTIONS = ("forward", "backward")
+_BACKWARD = "backward"
+_STATES = {state: state for state in ("forward", _BACKWARD)}
+_NAME_DOTS = 3  # a name with fewer of them makes msprobe give up
 _GRAD = "parameters_grad"
 _NO_STACK = ("Primitive", "Jit")
 _RENUMBERED = "ParallelTransformer"
@@ -30,7 +32,6 @@ _STACK_SIGNS = {"mindspore": ("Template", "construct"), "pytorch": ("Template", 
 
 Stack = Mapping[str, Sequence[str]]
 Construct = Mapping[str, "str | None"]
-_Facts = tuple[str, tuple[str, ...], "str | None", str]  # of an entry: name, scope, type, state
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,51 +41,106 @@ class BadName:
     name: str
 
 
+class _Known:
+    """What earlier names have told, so that of a name that is like them only the end is looked at."""
+
+    __slots__ = ("above", "functions", "modules", "owned")
+
+    def __init__(self) -> None:
+        self.modules: dict[str, tuple[tuple[str, ...], str]] = {}  # scope and type, by a name up to the class
+        self.above: dict[str, tuple[str, ...]] = {}  # the scope above a module, by a name up to there
+        self.functions: dict[str, str] = {}  # of APIs, by a name up to the function
+        self.owned: dict[str, dict[str, tuple[str, ...]]] = {}  # scopes of APIs, by their module's name up to the class
+
+    def module(self, head: str) -> tuple[tuple[str, ...], str] | None:
+        """Scope and type of a module beside or below which there is a known one, by its name up to the class."""
+        outer, _, kind = head.rpartition(".")
+        outer, _, step = outer.rpartition(".")
+        if outer not in self.above:
+            return None
+        found = self.modules[head] = (*self.above[outer], sys.intern(step)), sys.intern(kind)
+        return found
+
+    def api(self, function: str, parent: str | None) -> tuple[str, ...]:
+        """The scope of an API below a module; every call of the module has the same."""
+        around = self.owned.setdefault(parent.rsplit(".", 2)[0] if parent else "", {})
+        if function not in around:
+            around[function] = (*map(sys.intern, parent.split(".")[1:-3] if parent else ()), function)
+        return around[function]
+
+    def learn(self, entry: Entry, parts: list[str], *, placed: bool) -> None:
+        """Remember a name that was taken apart; ``placed`` says that a stack may place an API elsewhere."""
+        if parts[0] not in LAYER_PREFIXES:
+            if not placed and _GRAD not in parts[-2:]:
+                self.functions[".".join(parts[:-2])] = entry.type or ""
+        elif parts[-2] in _STATES and len(parts) > _NAME_DOTS + 1:
+            self.above[".".join(parts[:-4])] = entry.scope[:-1]
+
+
 def entries_of(
     names: Iterable[str], construct: Construct, stack: Stack, framework: str
 ) -> tuple[tuple[Entry, ...], tuple[BadName, ...]]:
     """The entries of a dump in its order, renumbered; and the names that msprobe would choke on, left out."""
     bad: list[BadName] = []
-    fine: set[str | None] = {None}  # parents whose names are long enough
+    fine: set[str] = set()  # parents whose names are long enough
+    found: list[Entry] = []
+    backward: list[int] = []
     scopes: dict[str, tuple[str, ...]] = {}
-    found: list[_Facts] = []
-    outer: dict[str, tuple[str, ...]] = {"": ()}
+    known = _Known()
+    modules, functions = known.modules, known.functions
     for name in names:
-        parts = name.split(".")
         parent = construct.get(name)
-        if parent not in fine and parent is not None and ("." not in parent or parent.count(".") >= 3):
+        if parent is not None and parent not in fine:
+            if "." in parent and parent.count(".") < _NAME_DOTS:
+                bad.append(BadName(name))
+                continue
             fine.add(parent)
-        if len(parts) < 4 or parent not in fine:
-            bad.append(BadName(name))
-            continue
-        if parts[0] in LAYER_PREFIXES and parts[-2] in _DIRECTIONS and len(parts) > 4:
-            above = name[len(parts[0]) + 1 : -sum(map(len, parts[-4:])) - 4]
-            steps = outer.get(above)
-            if steps is None:
-                steps = outer[above] = tuple(map(sys.intern, parts[1:-4]))
-            facts: _Facts = (name, (*steps, sys.intern(parts[-4])), sys.intern(parts[-3]), sys.intern(parts[-2]))
+        start, _, last = name.rpartition(".")
+        head, _, state = start.rpartition(".")
+        if state in _STATES and last != _BACKWARD:
+            module = modules.get(head) or known.module(head)
+            if module is not None:
+                found.append(Entry(name, *module, _STATES[state]))
+                continue
+        if last in _STATES and head in functions:
+            function = functions[head]
+            entry = Entry(name, known.api(function, parent), function, _STATES[last])
         else:
-            facts = _facts(name, parts, parent, stack.get(name), framework)
-        scopes[name] = facts[1]
-        found.append(facts)
-    entries = [
-        Entry(name, _forward_scope(name, scope, scopes) if "backward" in name else scope, kind, state)
-        for name, scope, kind, state in found
-    ]
-    return tuple(_renumbered(entries)), tuple(bad)
+            parts = name.split(".")
+            if len(parts) <= _NAME_DOTS:
+                bad.append(BadName(name))
+                continue
+            entry = _entry(name, parts, parent, stack.get(name), framework)
+            known.learn(entry, parts, placed=bool(stack))
+        if _BACKWARD in name:
+            backward.append(len(found))
+        found.append(entry)
+        scopes[name] = entry.scope
+    _send_forward(found, backward, scopes)
+    return tuple(_renumbered(found)), tuple(bad)
 
 
-def _facts(name: str, parts: list[str], parent: str | None, lines: Sequence[str] | None, framework: str) -> _Facts:
+def _send_forward(found: list[Entry], backward: Iterable[int], scopes: Mapping[str, tuple[str, ...]]) -> None:
+    """Give backward entries, by place, the scopes of their forward entries."""
+    for place in backward:
+        entry = found[place]
+        scope = _forward_scope(entry.name, entry.scope, scopes)
+        if scope is not entry.scope:
+            found[place] = entry._replace(scope=scope)
+
+
+def _entry(name: str, parts: list[str], parent: str | None, lines: Sequence[str] | None, framework: str) -> Entry:
     if parts[-1] == _GRAD:
-        return name, tuple(parts[1:-3] + parts[-3:-2]), parts[-2], _GRAD
+        return Entry(name, tuple(parts[1:-3] + parts[-3:-2]), parts[-2], _GRAD)
     if parts[-2] == _GRAD and parts[-1].isdigit():
-        return name, tuple(parts[1:-3] + parts[-4:-3]), parts[-3], _GRAD
+        return Entry(name, tuple(parts[1:-3] + parts[-4:-3]), parts[-3], _GRAD)
+    kind = sys.intern(parts[-3])
     if parts[0] in LAYER_PREFIXES:
         above = parts[1:-4] if len(parts) > 4 else []
-        return name, (*above, parts[-4]), parts[-3], sys.intern(parts[-2])
+        return Entry(name, (*map(sys.intern, above), sys.intern(parts[-4])), kind, sys.intern(parts[-2]))
     above = parent.split(".")[1:-3] if parent else []
     inner = _frame_functions(lines, framework) if lines and parts[0] not in _NO_STACK else []
-    return name, (*map(sys.intern, above), *inner, sys.intern(parts[-3])), sys.intern(parts[-3]), sys.intern(parts[-1])
+    return Entry(name, (*map(sys.intern, above), *inner, kind), kind, sys.intern(parts[-1]))
 
 
 def _forward_scope(name: str, scope: tuple[str, ...], scopes: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -129,7 +185,7 @@ def _renumbered(entries: list[Entry]) -> list[Entry]:
         for prefix, number in _numbered_below(entry.scope, order):
             if number is not None:
                 least[prefix] = min(least.get(prefix, number), number)
-    return [replace(entry, scope=_shifted(entry.scope, order, least)) for entry in entries]
+    return [entry._replace(scope=_shifted(entry.scope, order, least)) for entry in entries]
 
 
 def _numbered_below(

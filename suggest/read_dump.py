@@ -95,12 +95,12 @@ def parents_of(raw: Mapping[str, object], label: str) -> dict[str, str | None]:
     """The parents that construct.json tells, without micro-steps; raises `ReadError` at a value of another kind."""
     parents: dict[str, str | None] = {}
     for name, value in raw.items():
-        if name == MICRO_STEPS:
-            continue
-        if not is_parent(value):
-            raise ReadError(f"{label}: {name}", "neither the name of a parent nor null", "give msprobe's own file")
-        parent = value[0] if isinstance(value, list) else value
-        parents[sys.intern(name)] = sys.intern(parent) if isinstance(parent, str) else None
+        if value is None or isinstance(value, str):
+            parents[name] = value
+        elif name != MICRO_STEPS:
+            if not is_parent(value):
+                raise ReadError(f"{label}: {name}", "neither the name of a parent nor null", "give msprobe's own file")
+            parents[name] = value[0] if isinstance(value, list) else None
     return parents
 
 
@@ -168,16 +168,15 @@ def _framework(known: object, names: Iterable[str]) -> str:
 
 def _modules(entries: Sequence[Entry], records: Records) -> Iterable[Module]:
     """One module a scope; of several calls the first one's parameters and numbers count."""
-    seen: set[tuple[str, ...]] = set()
-    calls = Counter(entry.scope for entry in entries)
-    for entry in entries:
-        if entry.scope not in seen:
-            seen.add(entry.scope)
-            yield Module(
-                ".".join(entry.scope),
-                entry.type or "",
-                params=records.params.get(entry.name, ()),
-                output=records.outputs.get(entry.name),
-                weight=records.weights.get(entry.name),
-                calls=calls[entry.scope],
-            )
+    paths = [".".join(entry.scope) for entry in entries]
+    calls = Counter(paths)
+    params, outputs, weights = records.params, records.outputs, records.weights
+    numbers = bool(outputs or weights)
+    for path, entry in zip(paths, entries, strict=True):
+        count = calls.pop(path, 0)
+        if count:
+            name, shapes = entry.name, params.get(entry.name, ())
+            if numbers:
+                yield Module(path, entry.type or "", True, shapes, outputs.get(name), weights.get(name), count)
+            else:
+                yield Module(path, entry.type or "", True, shapes, calls=count)

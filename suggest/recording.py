@@ -12,12 +12,14 @@ about the class of a module the first one counts, and a note says so.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from matcher import Module, Tree
 
 from .entries import LAYER_PREFIXES
 from .source import Entry, Source
+
+_MODULES = tuple(f"{prefix}." for prefix in LAYER_PREFIXES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Recording:
 
 def is_module(entry: Entry) -> bool:
     """Whether an entry is of a module and not of an API."""
-    return entry.name.split(".", 1)[0] in LAYER_PREFIXES
+    return entry.name.startswith(_MODULES)
 
 
 def name_at(name: str, where: str) -> str:
@@ -94,7 +96,7 @@ class Merger:
         for entry in new:
             name = entry.name if entry.name not in self._names else name_at(entry.name, recording.where)
             self._names.add(name)
-            self._entries.append(entry if name == entry.name else replace(entry, name=name))
+            self._entries.append(entry if name == entry.name else entry._replace(name=name))
         self._known.update((entry.scope, entry.state) for entry in new)
         self.wheres.append(recording.where)
 

@@ -71,17 +71,19 @@ def is_read(name: str) -> bool:
 
 
 def read_records(stream: JsonStream) -> Records:
-    """The object ``data`` of a dump.json at the cursor, batch by batch."""
+    """The object ``data`` of a dump.json at the cursor, batch by batch; of several calls of a module the first."""
     import msgspec  # noqa: PLC0415  start-up: a printed model needs none of it
 
     records = Records()
     decode = _decoder()
     known: dict[bytes, Told] = {}
+    read: set[str] = set()
     for batch in stream.batches(msgspec.Raw):
-        names = list(map(sys.intern, batch))
-        records.names += names
-        for name, record in zip(names, batch.values(), strict=True):
-            if is_read(name):
+        records.names += batch
+        for name, record in batch.items():
+            head = name.rpartition(".")[0]
+            if head not in read and is_read(name):
+                read.add(head)
                 if isinstance(record, msgspec.Raw):
                     raw = bytes(record)
                     told = known.get(raw)

@@ -60,9 +60,11 @@ class Scopes:
         found: list[dict[str, list[str]]] = [{}]
         kinds: list[str | None] = [TOP_LAYER]
         place: dict[tuple[str, ...], int] = {(): 0}
-        for entry in entries:
-            scope = entry.scope
-            node = place.get(scope)
+        last: tuple[str, ...] = ()
+        node: int | None = 0
+        for name, scope, kind, state in entries:
+            if scope is not last:
+                node, last = place.get(scope), scope
             if node is None:
                 known = len(scope) - 1
                 while (above := place.get(scope[:known])) is None:
@@ -79,9 +81,9 @@ class Scopes:
                     found.append({})
                     place[scope[: length + 1]] = node = below
             by_state = found[node]
-            if entry.state in by_state:
-                by_state[entry.state].append(entry.name)
+            if state in by_state:
+                by_state[state].append(name)
             else:
-                by_state[entry.state] = [entry.name]
-            kinds[node] = entry.type
+                by_state[state] = [name]
+            kinds[node] = kind
         return Scopes(tuple(names), tuple(parents), tuple(kinds), tuple(children), tuple(found))

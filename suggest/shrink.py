@@ -46,13 +46,13 @@ def _kinds(npu: Scopes, wanted: Wanted) -> list[int]:
     known: dict[object, int] = {}
     kinds = [0] * len(npu)
     for node in range(len(npu) - 1, 0, -1):
-        name = npu.names[node]
+        name, kind, below = npu.names[node], npu.types[node], npu.children[node]
         signature = (
             "#" if name.isdigit() else name,
-            npu.types[node] if npu.types[node] != name else "#",
+            kind if kind != name else "#",
             tuple(npu.entries[node]),
             _seen_from_parent(npu, wanted, node) if node in wanted else "any",
-            tuple((inner, kinds[child]) for inner, child in npu.children[node].items()),
+            (*below, *[kinds[child] for child in below.values()]) if below else (),
         )
         kinds[node] = known.setdefault(signature, len(known))
     return kinds
@@ -64,8 +64,10 @@ def _seen_from_parent(npu: Scopes, wanted: Wanted, node: int) -> str | None:
     if scope is None:
         return None
     outer = wanted.get(npu.parents[node])
-    if outer is not None and scope == f"{outer}.{npu.names[node]}":
-        return "#" if npu.names[node].isdigit() else npu.names[node]
+    if outer is not None:
+        step, name = below(outer, scope), npu.names[node]
+        if step is not None and "." not in step:
+            return "#" if step == name and name.isdigit() else step
     way = [npu.names[node]]
     above = npu.parents[node]
     while above and wanted.get(above) is None:

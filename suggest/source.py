@@ -11,13 +11,13 @@ Scopes, and so the paths of the tree, carry the numbers that msprobe uses after 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from matcher import Shape, Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One entry of dump.json as msprobe's layer mapping sees it.
+class Entry(NamedTuple):
+    """One entry of dump.json as msprobe's layer mapping sees it; a tuple, as a large dump holds a million of them.
 
     ``name`` is the key in dump.json ``data``; ``scope`` the path steps below TopLayer; ``type`` the name of the mapping
     section that is consulted at this scope (the class of a module, the name of an API), None where the input does not

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -26,7 +25,7 @@ TREES = st.dictionaries(PATHS, CLASSES, min_size=1, max_size=12)
 
 def scopes(tree: Mapping[str, str], unknown: bool = False) -> Scopes:
     entries = module_entries(tree.items())
-    return Scopes.build(replace(entry, type=None) for entry in entries) if unknown else Scopes.build(entries)
+    return Scopes.build(entry._replace(type=None) for entry in entries) if unknown else Scopes.build(entries)
 
 
 @st.composite
