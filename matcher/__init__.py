@@ -3,7 +3,7 @@
 from .align import Options, align
 from .alignment import Alignment, Candidate, Evidence, Explanation, Group, Pair
 from .explain import explain
-from .numbers import Numbers, difference
+from .numbers import Numbers, comparable, difference
 from .operators import Operator, is_activation, kind_of, paired
 from .score import Weights
 from .tree import Module, Params, Shape, Tree
@@ -24,6 +24,7 @@ __all__ = [
     "Tree",
     "Weights",
     "align",
+    "comparable",
     "difference",
     "explain",
     "is_activation",

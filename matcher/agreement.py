@@ -98,13 +98,18 @@ def _close(here: Mapping[int, Numbers], there: Mapping[int, Numbers]) -> Iterato
     """For every node the nodes of the other side whose numbers are close, with their closeness."""
     shelves: dict[tuple[int, str], list[tuple[float, int]]] = defaultdict(list)
     for node, numbers in there.items():
-        shelves[numbers.size, numbers.digest].append((numbers.norm, node))
+        shelves[_shelf(numbers)].append((numbers.norm or 0.0, node))
     for shelf in shelves.values():
         shelf.sort()
     for node, numbers in here.items():
-        shelf = shelves.get((numbers.size, numbers.digest), [])
-        found = ((other, closeness(numbers, there[other])) for other in _near(shelf, numbers.norm))
+        shelf = shelves.get(_shelf(numbers), [])
+        found = ((other, closeness(numbers, there[other])) for other in _near(shelf, numbers.norm or 0.0))
         yield node, [(other, value) for other, value in found if value > 0.0]
+
+
+def _shelf(numbers: Numbers) -> tuple[int, str]:
+    """Tensors that may be close: of one size, and of one digest where there is nothing else."""
+    return numbers.size, "" if numbers.measured else numbers.digest
 
 
 def _near(shelf: Sequence[tuple[float, int]], norm: float) -> list[int]:

@@ -16,7 +16,7 @@ from .forest import Aligner
 from .likeness import name_likeness
 from .links import Links
 from .names import is_known
-from .numbers import Numbers, closeness
+from .numbers import Numbers, closeness, comparable
 from .shapes import shape_relation
 
 _CANDIDATES = 40  # neighbours of the chosen node that are looked at as runners-up
@@ -181,9 +181,7 @@ def _alike(one: Numbers | None, other: Numbers | None) -> float | None:
     """How close the numbers of two tensors are; None for those that cannot be held against each other."""
     if one is None or other is None or not (one.telling and other.telling):
         return None
-    if one.size != other.size or bool(one.digest) != bool(other.digest):
-        return None
-    return closeness(one, other)
+    return closeness(one, other) if comparable(one, other) else None
 
 
 def _runner_up(aligner: Aligner, a: int, b: int) -> tuple[int, float]:

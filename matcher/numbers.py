@@ -10,7 +10,7 @@ sequence, hidden); nor are axes of extent one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isnan
 
 _HALF = 3e-3  # relative difference that halves the closeness: what bfloat16 leaves of equal tensors
 FAR = 3e-2  # relative difference from which on two tensors have nothing to do with each other
@@ -18,37 +18,61 @@ FAR = 3e-2  # relative difference from which on two tensors have nothing to do w
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Maximum, minimum, mean and Euclidean norm of a tensor of ``size`` elements; ``digest`` instead in md5 dumps."""
+    """Maximum, minimum, mean and Euclidean norm of a tensor of ``size`` elements, and its ``digest`` in md5 dumps.
+
+    A figure is None where the dump does not tell it: mean and norm of integers, all four in older md5 dumps.
+    """
 
     size: int
-    high: float = 0.0
-    low: float = 0.0
-    mean: float = 0.0
-    norm: float = 0.0
+    high: float | None = None
+    low: float | None = None
+    mean: float | None = None
+    norm: float | None = None
     digest: str = ""
+
+    @property
+    def figures(self) -> tuple[float | None, ...]:
+        """All four, in the order of the fields."""
+        return self.high, self.low, self.mean, self.norm
+
+    @property
+    def measured(self) -> bool:
+        """Whether all figures are known."""
+        return None not in self.figures
 
     @property
     def telling(self) -> bool:
         """Whether a tensor can be recognised: all elements of a freshly initialised norm are equal, and of many."""
-        return bool(self.digest) or (self.high != self.low and isfinite(self.norm))
+        if self.norm is None or not self.measured:
+            return bool(self.digest)
+        return self.high != self.low and isfinite(self.norm)
+
+
+def comparable(one: Numbers, other: Numbers) -> bool:
+    """Whether two tensors can be held against each other: of one size, with a digest or a figure that both tell."""
+    both = any(mine is not None and theirs is not None for mine, theirs in zip(one.figures, other.figures, strict=True))
+    return one.size == other.size and (both or bool(one.digest and other.digest))
 
 
 def difference(one: Numbers, other: Numbers) -> float:
-    """The largest relative difference of the figures, 0 if equal; infinite where the tensors cannot be the same.
+    """The largest relative difference of the figures that both tell, 0 for equal digests; infinite where the tensors
+    cannot be the same.
 
     Maximum, minimum and mean are held against the larger magnitude of the two tensors, the norm against itself.
+    Digests that differ tell nothing beside figures, since any rounding changes them.
     """
-    if one.size != other.size or bool(one.digest) != bool(other.digest):
+    if not comparable(one, other):
         return float("inf")
-    if one.digest:
-        return 0.0 if one.digest == other.digest else float("inf")
-    scale = max(abs(one.high), abs(one.low), abs(other.high), abs(other.low))
-    return max(
-        _relative(one.high, other.high, scale),
-        _relative(one.low, other.low, scale),
-        _relative(one.mean, other.mean, scale),
-        _relative(one.norm, other.norm, max(abs(one.norm), abs(other.norm))),
-    )
+    if one.digest and one.digest == other.digest:
+        return 0.0
+    known = [abs(value) for value in (one.high, one.low, other.high, other.low) if value is not None]
+    scale = max(known, default=0.0)
+    found = []
+    for place, (mine, theirs) in enumerate(zip(one.figures, other.figures, strict=True)):
+        if mine is not None and theirs is not None:
+            norm = place == len(one.figures) - 1
+            found.append(_relative(mine, theirs, max(abs(mine), abs(theirs)) if norm else scale))
+    return max(found, default=float("inf"))
 
 
 def closeness(one: Numbers, other: Numbers) -> float:
@@ -58,7 +82,7 @@ def closeness(one: Numbers, other: Numbers) -> float:
 
 
 def _relative(one: float, other: float, scale: float) -> float:
-    if one == other:
+    if one == other or (isnan(one) and isnan(other)):
         return 0.0
     apart = abs(one - other) / scale if scale else float("inf")
-    return apart if apart == apart else float("inf")  # noqa: PLR0124  not a number: no figure at all
+    return float("inf") if isnan(apart) else apart

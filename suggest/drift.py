@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from matcher import difference
+from matcher import comparable, difference
 
 from .source import Source
 
@@ -22,7 +22,7 @@ _AGREES = 1e-2  # relative difference up to which two results are reported as eq
 class Drift:
     """How many matched modules could be compared, how many agree, and the paths of the first that do not, if any.
 
-    ``exact`` says that they were compared by their md5, which any rounding changes.
+    ``exact`` says that they were compared by nothing but their md5, which any rounding changes.
     """
 
     compared: int
@@ -45,15 +45,15 @@ def drift(npu: Source, bench: Source, hit: Mapping[str, str]) -> Drift:
         return Drift(0, 0, None)
     node_of, place = npu.tree.id_of(), bench.tree.id_of()
     compared = agreeing = 0
-    exact = False
+    exact = True
     first: tuple[str, str] | None = None
     for path in dict.fromkeys(".".join(entry.scope) for entry in npu.entries if entry.state == "forward"):
         if path not in hit:
             continue
         ours, theirs = npu.tree.outputs[node_of[path]], bench.tree.outputs[place[hit[path]]]
-        if ours is None or theirs is None or ours.size != theirs.size or bool(ours.digest) != bool(theirs.digest):
+        if ours is None or theirs is None or not comparable(ours, theirs):
             continue
-        exact = bool(ours.digest)
+        exact = exact and not (ours.measured and theirs.measured)
         compared += 1
         if difference(ours, theirs) <= _AGREES:
             agreeing += 1

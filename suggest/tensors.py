@@ -28,13 +28,19 @@ class Tensor:
     @property
     def tells_numbers(self) -> bool:
         """Whether more than the shape is known."""
-        return bool(self.digest) or any(value is not None for value in self.figures)
+        return bool(self.digest) or self.tells_figures
+
+    @property
+    def tells_figures(self) -> bool:
+        """Whether any of the four is known."""
+        return any(value is not None for value in self.figures)
 
     def text(self) -> str:
         """Type, shape and figures as people read them, blanks between; ``-`` for a figure that is not told."""
         figures = " ".join("-" if value is None else f"{value:.5g}" for value in self.figures)
-        told = f"md5 {self.digest}" if self.digest else figures
-        return f"{self.dtype or '?'}[{','.join(map(str, self.shape))}] {told}"
+        told = [figures] if self.tells_figures or not self.digest else []
+        told += [f"md5 {self.digest}"] if self.digest else []
+        return f"{self.dtype or '?'}[{','.join(map(str, self.shape))}] {' '.join(told)}"
 
 
 def shape_of(tensor: object) -> tuple[int, ...] | None:
@@ -63,8 +69,13 @@ def tensors_in(value: object, depth: int = _DEEPEST) -> Iterator[Tensor]:
 
 
 def result_of(record: Mapping[str, object]) -> Numbers | None:
-    """The statistics of the first tensor that an entry's record says it returned."""
-    return next(_numbers(record.get("output"), _DEEPEST), None)
+    """The statistics of the first tensor that an entry's record says it returned, the first with all of them if any."""
+    partial = None
+    for numbers in _numbers(record.get("output"), _DEEPEST):
+        if numbers.measured or numbers.digest:
+            return numbers
+        partial = partial or numbers
+    return partial
 
 
 def weight_of(parameters: Mapping[str, object]) -> Numbers | None:
@@ -74,14 +85,11 @@ def weight_of(parameters: Mapping[str, object]) -> Numbers | None:
 
 
 def numbers_of(tensor: Tensor) -> Numbers | None:
-    """A tensor's statistics for the matcher, None where they are not complete."""
-    if tensor.digest:
-        return Numbers(prod(tensor.shape), digest=tensor.digest)
-    known = [value for value in tensor.figures if value is not None]
-    if len(known) < len(_FIGURES):
+    """A tensor's statistics for the matcher, None where there are none."""
+    if not tensor.tells_numbers:
         return None
-    high, low, mean, norm = known
-    return Numbers(prod(tensor.shape), high, low, mean, norm)
+    high, low, mean, norm = tensor.figures
+    return Numbers(prod(tensor.shape), high, low, mean, norm, tensor.digest)
 
 
 def _numbers(value: object, depth: int) -> Iterator[Numbers]:
@@ -102,7 +110,11 @@ def _tensor(record: Mapping[str, object], shape: tuple[int, ...]) -> Tensor:
 
 
 def _figure(value: object) -> float | None:
-    """A number of a record; None for text, for a truth value, and for what no float can hold."""
+    """A number of a record, "nan" and "inf" included; None for other text, for a truth value, and for what no float can
+    hold.
+    """
+    if isinstance(value, str) and value.strip().lower().lstrip("+-") in ("nan", "inf"):
+        return float(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:

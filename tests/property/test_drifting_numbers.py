@@ -40,8 +40,7 @@ def noisy(numbers: Numbers | None, noise: float, random: Random) -> Numbers | No
     if numbers is None:
         return None
     high, low, mean, norm = (
-        value * (1.0 + random.uniform(-noise, noise))
-        for value in (numbers.high, numbers.low, numbers.mean, numbers.norm)
+        None if value is None else value * (1.0 + random.uniform(-noise, noise)) for value in numbers.figures
     )
     return replace(numbers, high=high, low=low, mean=mean, norm=norm)
 

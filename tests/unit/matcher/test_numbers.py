@@ -10,7 +10,7 @@ import pytest
 from matcher import Module, Numbers, Tree, align
 from matcher.agreement import agreement
 from matcher.fold import Folded, fold
-from matcher.numbers import closeness, difference
+from matcher.numbers import closeness, comparable, difference
 from matcher.traits import traits_of
 
 ONE = Numbers(64, 2.0, -1.0, 0.5, 8.0)
@@ -38,11 +38,35 @@ def test_digests_are_equal_or_not() -> None:
     assert closeness(Numbers(8, digest="ab"), Numbers(8, digest="cd")) == 0.0
 
 
+def test_digests_that_differ_leave_the_word_to_the_figures() -> None:
+    rounded = replace(ONE, high=2.0001, digest="cd")
+    assert difference(replace(ONE, digest="ab"), replace(ONE, high=9.0, digest="ab")) == 0.0
+    assert 0.0 < difference(replace(ONE, digest="ab"), rounded) < 1e-3
+    assert difference(ONE, rounded) == difference(replace(ONE, digest="ab"), rounded)
+    assert not comparable(ONE, Numbers(64, digest="ab"))
+    assert not replace(ONE, high=-1.0, digest="ab").telling
+
+
+def test_only_figures_that_both_tell_are_compared() -> None:
+    whole = Numbers(64, 5.0, 0.0)
+    assert difference(whole, replace(ONE, high=5.0, low=0.0)) == 0.0
+    assert difference(whole, replace(whole, high=4.0)) == pytest.approx(0.2)
+    assert not comparable(whole, Numbers(64, mean=1.0, norm=1.0))
+    assert (whole.measured, whole.telling, ONE.measured) == (False, False, True)
+
+
+def test_what_is_no_number_here_and_there_is_equal() -> None:
+    broken = replace(ONE, mean=math.nan, norm=math.nan)
+    assert difference(broken, replace(broken)) == 0.0
+    assert math.isinf(difference(broken, ONE))
+
+
 def test_infinities_are_equal_and_no_number_equals_none() -> None:
     masked = replace(ONE, low=-math.inf, mean=-math.inf, norm=math.inf)
     assert difference(masked, replace(masked)) == 0.0
     assert math.isinf(difference(ONE, replace(ONE, mean=math.nan)))
     assert math.isinf(difference(Numbers(4), Numbers(4, mean=1.0)))
+    assert math.isinf(difference(Numbers(4, 0.0, 0.0), Numbers(4, 0.0, -math.inf)))
 
 
 def test_constant_and_infinite_tensors_tell_nothing() -> None:
@@ -88,6 +112,17 @@ def test_of_many_tensors_of_like_norm_only_the_nearest_are_looked_at() -> None:
     found = agreement(left, right, left.tree.outputs, right.tree.outputs)
     assert found is not None
     assert found.value(left.kind[-1], right.kind[-1]) == pytest.approx(1.0)
+
+
+def test_kinds_of_md5_dumps_agree_by_digest_and_else_by_figures() -> None:
+    left, right = side(Numbers(8, digest="ab"), Numbers(8, digest="cd")), side(Numbers(8, digest="ab"))
+    found = agreement(left, right, left.tree.outputs, right.tree.outputs)
+    assert found is not None
+    assert found.shares == {(left.kind[-2], right.kind[-1]): 1.0}
+    both = side(replace(ONE, digest="ab")), side(replace(ONE, digest="cd"))
+    seen = agreement(*both, both[0].tree.outputs, both[1].tree.outputs)
+    assert seen is not None
+    assert seen.value(both[0].kind[-1], both[1].kind[-1]) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

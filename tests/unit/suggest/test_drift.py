@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -29,15 +30,15 @@ def disturbed(directory: Path, mark: str) -> str:
     return str(directory)
 
 
-def in_md5(directory: Path, side: str, salt: str) -> str:
-    """A copy of one side as a dump of task md5: digests in the place of figures, of other results for another salt."""
+def in_md5(directory: Path, side: str, salt: str, *, figures: bool = False) -> str:
+    """A copy of one side as a dump of task md5: digests, of other results for another salt, beside figures or alone."""
     (home,) = {found.parent for found in (DUMPS / side).rglob("dump.json")}
     dump = json.loads((home / "dump.json").read_text())
     for record in dump["data"].values():
         for tensor in record.get("output") or []:
             if isinstance(tensor, dict) and tensor.get("Max") is not None:
                 told = f"{tensor['Max']:.4f} {salt}"
-                for figure in ("Max", "Min", "Mean", "Norm"):
+                for figure in () if figures else ("Max", "Min", "Mean", "Norm"):
                     del tensor[figure]
                 tensor["md5"] = sha256(told.encode()).hexdigest()[:8]
     directory.mkdir()
@@ -92,3 +93,37 @@ def test_nothing_is_said_where_nothing_can_be_compared() -> None:
     found = draft(*read_pair(str(pair / "left.txt"), str(pair / "right.txt")))
     assert not found.drift.compared
     assert not any("results agree" in line for line in summary(found))
+
+
+def test_digests_beside_figures_differ_by_rounding_alone(tmp_path: Path) -> None:
+    left = in_md5(tmp_path / "a", "left", "", figures=True)
+    for other in (in_md5(tmp_path / "b", "right", "x", figures=True), str(DUMPS / "right")):
+        found = draft(*read_pair(left, other)).drift
+        assert found.agreeing == found.compared >= 36
+        assert "agree within 1%" in found.line()
+
+
+def tiny(directory: Path, results: Mapping[str, object]) -> str:
+    """A dump of modules that return one tensor each."""
+    directory.mkdir()
+    names = {f"Module.{path}.Linear.forward.0": result for path, result in results.items()}
+    data = {name: {"input_args": [], "output": [result]} for name, result in names.items()}
+    (directory / "dump.json").write_text(json.dumps({"framework": "pytorch", "level": "L0", "data": data}))
+    (directory / "construct.json").write_text(json.dumps(dict.fromkeys(names)))
+    (directory / "stack.json").write_text("{}")
+    return str(directory)
+
+
+def test_broken_and_whole_numbers_are_compared_by_what_both_tell(tmp_path: Path) -> None:
+    def tensor(high: object, mean: object, norm: object) -> dict[str, object]:
+        return {"type": "torch.Tensor", "shape": [4], "Max": high, "Min": 0.0, "Mean": mean, "Norm": norm}
+
+    nan = float("nan")
+    left = {"a": tensor(nan, nan, nan), "b": tensor("inf", "nan", "nan"), "c": tensor(5, None, None)}
+    same = draft(*read_pair(tiny(tmp_path / "x", left), tiny(tmp_path / "y", left))).drift
+    assert (same.agreeing, same.compared, same.exact) == (3, 3, False)
+    other = left | {"c": tensor(4, None, None)}
+    found = draft(*read_pair(str(tmp_path / "x"), tiny(tmp_path / "z", other))).drift
+    assert (found.agreeing, found.compared, found.first) == (2, 3, ("c", "c"))
+    sound = left | {"a": tensor(1.0, 0.5, 1.0)}
+    assert draft(*read_pair(str(tmp_path / "x"), tiny(tmp_path / "w", sound))).drift.first == ("a", "a")

@@ -22,8 +22,9 @@ def numbers(record: object) -> Numbers | None:
 
 def test_statistics_of_one_tensor() -> None:
     assert numbers(RECORD) == Numbers(6, 1.0, -1.0, 0.0, 2.5)
-    assert numbers(RECORD | {"md5": "ab"}) == Numbers(6, digest="ab")
-    assert numbers(RECORD | {"Max": None}) is None
+    assert numbers(RECORD | {"md5": "ab"}) == Numbers(6, 1.0, -1.0, 0.0, 2.5, "ab")
+    assert numbers(RECORD | {"Max": None}) == Numbers(6, None, -1.0, 0.0, 2.5)
+    assert numbers(RECORD | dict.fromkeys(("Max", "Min", "Mean", "Norm"))) is None
     assert numbers({"Max": 1.0}) is None
     assert numbers("text") is None
 
@@ -34,7 +35,7 @@ def test_a_tensor_as_people_look_at_it() -> None:
         "dtype": "torch.bfloat16",
         "Max": True,
         "Min": 10**400,
-        "Mean": "nan",
+        "Mean": "much",
         "Norm": float("inf"),
     }
     assert list(tensors_in([[RECORD], {"a": strange}, None, 3])) == [
@@ -45,6 +46,27 @@ def test_a_tensor_as_people_look_at_it() -> None:
     for _ in range(100):
         nested = [nested]
     assert list(tensors_in(nested)) == []
+
+
+def test_figures_that_are_no_numbers_come_as_text() -> None:
+    (tensor,) = tensors_in({"shape": [2], "Max": "inf", "Min": "-inf", "Mean": "nan", "Norm": "NaN"})
+    assert tensor.figures[:2] == (float("inf"), float("-inf"))
+    assert all(value != value for value in tensor.figures[2:])  # noqa: PLR0124
+    assert tensor.text() == "?[2] inf -inf nan nan"
+
+
+def test_a_tensor_shows_its_figures_and_its_digest() -> None:
+    assert [tensor.text() for tensor in tensors_in([RECORD | {"md5": "ab"}, {"shape": [2], "md5": "cd"}])] == [
+        "?[2,3] 1 -1 0 2.5 md5 ab",
+        "?[2] md5 cd",
+    ]
+
+
+def test_a_result_with_all_figures_counts_before_one_without() -> None:
+    partial = {"shape": [4], "Max": 3, "Min": 0}
+    assert result_of({"output": [partial, RECORD]}) == Numbers(6, 1.0, -1.0, 0.0, 2.5)
+    assert result_of({"output": [partial]}) == Numbers(4, 3.0, 0.0)
+    assert result_of({"output": [partial, {"shape": [2], "md5": "cd"}]}) == Numbers(2, digest="cd")
 
 
 def test_the_first_tensor_that_was_returned_counts() -> None:
