@@ -10,13 +10,13 @@ an API that bears the name of a module beside it shares that module's place and 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from matcher import Operator, is_activation, kind_of, paired
 
 from .entries import LAYER_PREFIXES
-from .needs import Wanted
+from .needs import Wanted, joined
 from .replay import NOWHERE, Landing
 from .scopes import Scopes
 from .source import Source
@@ -56,35 +56,43 @@ class Side:
     def of(source: Source, scopes: Scopes) -> Side:
         return Side(scopes, {entry.name: place for place, entry in enumerate(source.entries)})
 
-    def ended_before(self, one: int, other: int) -> bool:
-        """Whether the first call at one node ended before that at another."""
-        return self._first(one) < self._first(other)
+    def ended_before(self, node: int, mark: int) -> list[bool]:
+        """For every call at a node, whether it ended before the first call at another."""
+        first = next(iter(self._places(mark)), -1)
+        return [place < first for place in self._places(node)]
 
-    def holds(self, outer: int, inner: int) -> bool:
-        """Whether a node stands above another."""
-        while inner > outer:
-            inner = self.scopes.parents[inner]
-        return inner == outer
-
-    def _first(self, node: int) -> int:
-        names = self.scopes.entries[node].get(_FORWARD, ())
-        return self.order[names[0]] if names else -1
+    def _places(self, node: int) -> Iterator[int]:
+        return (self.order[name] for name in self.scopes.entries[node].get(_FORWARD, ()))
 
 
 def count_apis(here: Scopes, there: Scopes, landing: Landing) -> Apis:
     """What a mapping matches of the forward calls of APIs, replayed."""
     matched = total = 0
-    for node in range(1, len(here)):
-        calls = _calls(here, node)
-        total += calls
-        if calls and landing.nodes[node] != NOWHERE:
-            matched += min(calls, _calls(there, landing.nodes[node]))
+    for node, place in enumerate(landing.nodes):
+        names = here.entries[node].get(_FORWARD, ())
+        partners = len(there.entries[place].get(_FORWARD, ())) if place != NOWHERE else 0
+        calls = [call for call, name in enumerate(names) if not name.startswith(LAYER_PREFIXES)]
+        total += len(calls)
+        matched += sum(call < partners for call in calls)
     return Apis(matched, total)
 
 
 def is_api(scopes: Scopes, node: int) -> bool:
     """Whether nothing but calls of an API was recorded at a node."""
     return _calls(scopes, node) > 0
+
+
+def misled(here: Scopes, there: Scopes, wanted: Wanted) -> dict[int, None]:
+    """APIs that would meet by their name a module of the other side that has its counterpart: they belong nowhere."""
+    images = {scope for scope in wanted.values() if scope is not None}
+    found: dict[int, None] = {}
+    for node in range(1, len(here)):
+        above = wanted.get(here.parents[node]) if node not in wanted and is_api(here, node) else None
+        if above is not None and (scope := joined(above, here.names[node])) in images:
+            place = there.find(scope)
+            if place is not None and not is_api(there, place):
+                found[node] = None
+    return found
 
 
 def api_wishes(npu: Side, bench: Side, wanted: Wanted) -> dict[int, str]:
@@ -139,11 +147,10 @@ def _in_step(npu: Side, bench: Side, pair: tuple[int, int], marks: list[tuple[in
     An activation may wait until a branch beside it is done, so its place in the order says nothing.
     """
     one, other = pair
-    return is_activation(npu.scopes.names[one]) or all(
-        npu.ended_before(one, mark) == bench.ended_before(other, image)
-        for mark, image in marks
-        if not npu.holds(mark, one) and not bench.holds(image, other)
-    )
+    if is_activation(npu.scopes.names[one]):
+        return True
+    calls = ((npu.ended_before(one, mark), bench.ended_before(other, image)) for mark, image in marks)
+    return all(ours == theirs for here, there in calls for ours, theirs in zip(here, there, strict=False))
 
 
 def _apis(scopes: Scopes) -> list[int]:

@@ -8,6 +8,7 @@ takes its runner-up, if that is free and allowed.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from matcher import Alignment, Evidence, Pair, Tree
@@ -81,7 +82,7 @@ def aligned(npu: Tree, bench: Tree, ground: Ground, first: Alignment, vocabulary
         pair for pair in found.pairs if pair.npu not in settled and pair.npu not in alone and pair.bench not in taken
     ]
     partners = {pair.npu: pair.bench for pair in free} | settled
-    banned = _banned(ground, {ground.here.find(npu.paths[node]): bench.paths[b] for node, b in partners.items()})
+    banned = banned_scopes(ground, {ground.here.find(npu.paths[node]): bench.paths[b] for node, b in partners.items()})
     taken |= {pair.bench for pair in free}
     known = {(pair.npu, pair.bench): pair for pair in found.pairs}
     pairs = [_given(known.get((node, partner)), node, partner) for node, partner in settled.items()]
@@ -100,8 +101,8 @@ def _given(known: Pair | None, node: int, partner: int) -> Pair:
     return Pair(npu=node, bench=partner, score=1.0, confidence=1.0, evidence=Evidence(name=1.0))
 
 
-def _banned(ground: Ground, image: dict[int | None, str]) -> dict[int, frozenset[str]]:
-    """By NPU place, the bench scopes that are ruled out for it."""
+def banned_scopes(ground: Ground, image: Mapping[int | None, str]) -> dict[int, frozenset[str]]:
+    """By NPU place, the bench scopes that are ruled out for it; ``image`` is where its modules go."""
     here = ground.here
     found: dict[int, set[str]] = defaultdict(set)
     for (section, key), targets in sorted(ground.refused.items()):

@@ -64,8 +64,7 @@ def suggest(  # noqa: PLR0913  a command takes what its options give
     knowledge: Knowledge,
 ) -> int:
     """Draft the mapping from NPU to BENCH."""
-    from .draft import draft_of  # noqa: PLC0415
-    from .invert import transposed  # noqa: PLC0415
+    from .invert import reversed_draft  # noqa: PLC0415
     from .read import read_pair  # noqa: PLC0415
     from .render import render, summary  # noqa: PLC0415
 
@@ -73,8 +72,8 @@ def suggest(  # noqa: PLR0913  a command takes what its options give
     found, text = knowledge.drafted(*sources, style, level or "", comments=not no_comments)
     drafts = [found]
     if both is not None:
-        drafts.append(draft_of(transposed(found.alignment), *sources[::-1], level or ""))
-        write(render(drafts[1], style, comments=not no_comments), both)
+        drafts.append(reversed_draft(found, level or ""))
+        write(render(drafts[1], style, comments=not no_comments), both, "--both")
     write(text, output)
     if not quiet:
         for one in drafts:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 
 from matcher import Alignment, Pair, Tree, align
 
-from .apis import Apis, Side, api_wishes, count_apis, has_apis, is_api
+from .apis import Apis, Side, api_wishes, count_apis, has_apis, is_api, misled
 from .collapse import collapsed, topmost
 from .drift import Drift, drift
+from .entries import LAYER_PREFIXES
 from .errors import LayermapError
 from .mapping import LayerMap, Rule
 from .replay import NOWHERE
@@ -64,16 +65,19 @@ def draft(npu: Source, bench: Source, level: str = "") -> Draft:
     return draft_of(align(npu.tree, bench.tree), npu, bench, level)
 
 
-def draft_of(alignment: Alignment, npu: Source, bench: Source, level: str = "") -> Draft:
+def draft_of(
+    alignment: Alignment, npu: Source, bench: Source, level: str = "", apis: Mapping[int, str] | None = None
+) -> Draft:
     """The draft mapping that gives an alignment of two inputs.
 
     ``level`` is ``module`` for rules for modules only, ``mix`` for rules for APIs too, "" for what the inputs hold.
+    ``apis`` are the bench scopes of the NPU side's APIs where they are known, None to find them.
     Raises `LayermapError` for ``mix`` where an input holds no APIs.
     """
     here, there = Scopes.build(npu.entries), Scopes.build(bench.entries)
     places = npu.tree.id_of()
     modules = wishes(alignment, here)
-    wanted = all_wishes(modules, (npu, here), (bench, there), level)
+    wanted = all_wishes(modules, (npu, here), (bench, there), level, apis)
     synthesis, landing = synthesised(here, there, wanted)
     paths = here.paths()
     hit = {paths[node]: landing.scopes[node] for node in modules if is_hit(here, there, node, landing.nodes)}
@@ -100,17 +104,23 @@ def draft_of(alignment: Alignment, npu: Source, bench: Source, level: str = "") 
 
 
 def all_wishes(
-    modules: Mapping[int, str | None], npu: tuple[Source, Scopes], bench: tuple[Source, Scopes], level: str = ""
+    modules: Mapping[int, str | None],
+    npu: tuple[Source, Scopes],
+    bench: tuple[Source, Scopes],
+    level: str = "",
+    apis: Mapping[int, str] | None = None,
 ) -> dict[int, str | None]:
-    """The wishes of modules, with those of their gradients and, at the level ``mix``, of their APIs."""
+    """The wishes of modules, with those of their gradients and, at the level ``mix``, of their APIs; ``level`` and
+    ``apis`` as for `draft_of`.
+    """
     here, there = npu[1], bench[1]
     for source, scopes in (npu, bench):
         if level == "mix" and not has_apis(scopes):
             raise LayermapError(source.label, "holds no APIs", "dump it with level mix, or ask for --level module")
-    apis: dict[int, str] = {}
+    found = dict(modules)
     if level != "module" and has_apis(here) and has_apis(there):
-        apis = api_wishes(Side.of(*npu), Side.of(*bench), modules)
-    return {**modules, **gradient_wishes(here, there, modules), **apis}
+        found |= api_wishes(Side.of(*npu), Side.of(*bench), modules) if apis is None else apis
+    return {**found, **gradient_wishes(here, there, modules), **misled(here, there, found)}
 
 
 def wishes(alignment: Alignment, scopes: Scopes) -> dict[int, str | None]:
@@ -150,10 +160,15 @@ def gradient_wishes(here: Scopes, there: Scopes, wanted: Mapping[int, str | None
 
 
 def is_hit(here: Scopes, there: Scopes, node: int, nodes: tuple[int, ...]) -> bool:
-    """Whether msprobe would match the first forward call of a module."""
-    return nodes[node] != NOWHERE and bool(
-        here.entries[node].get(_FORWARD) and there.entries[nodes[node]].get(_FORWARD)
-    )
+    """Whether msprobe would match the first forward call of a module with one of a module; k-th entries meet k-th ones,
+    those of an API that has the module's name included.
+    """
+    ours = here.entries[node].get(_FORWARD, ())
+    call = next((call for call, name in enumerate(ours) if name.startswith(LAYER_PREFIXES)), -1)
+    if nodes[node] == NOWHERE or call < 0:
+        return False
+    theirs = there.entries[nodes[node]].get(_FORWARD, ())
+    return call < len(theirs) and theirs[call].startswith(LAYER_PREFIXES)
 
 
 def _called(tree: Tree) -> Iterable[str]:

@@ -13,7 +13,6 @@ from collections import defaultdict
 import yaml
 
 from .document import RULE, SECTION, TEXT, Document
-from .draft import is_hit
 from .errors import MappingError
 from .mapping import LayerMap, Rule
 from .replay import IDENTITY, NOWHERE, Landing
@@ -56,7 +55,7 @@ def check_places(here: Scopes, there: Scopes, given: LayerMap, landing: Landing,
     first: dict[int, int] = {}
     for node, place in enumerate(landing.nodes):
         index = landing.rules[node]
-        if index != IDENTITY and place != NOWHERE and is_hit(here, there, node, landing.nodes):
+        if index != IDENTITY and place != NOWHERE and here.entries[node].keys() & there.entries[place].keys():
             other = given.rules[first.setdefault(place, index)]
             if other is not given.rules[index]:
                 shown = f"{other.section}: {other.key} -> {other.target}"

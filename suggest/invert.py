@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 
 from matcher import Alignment, Group
 
-from .draft import called_places
+from .apis import is_api, misled
+from .draft import Draft, called_places, draft_of, is_hit
 from .mapping import LayerMap
 from .needs import Wanted
 from .replay import land
 from .scopes import Scopes
 from .source import Source
 from .synthesise import Synthesis, synthesise, wrong_nodes
-
-_FORWARD = "forward"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,19 +37,31 @@ def invert(mapping: LayerMap, npu: Source, bench: Source) -> Inversion:
     landing = land(here, there, mapping)
     partners: dict[int, list[int]] = {}
     for _, node in called_places(npu.tree, here):
-        if landing.nodes[node] > 0 and there.entries[landing.nodes[node]].get(_FORWARD):
+        if is_hit(here, there, node, landing.nodes):
             partners.setdefault(landing.nodes[node], []).append(node)
     wanted: dict[int, str | None] = {
         node: here.path(_deepest(here, partners[node])) if node in partners else None
         for _, node in called_places(bench.tree, there)
     }
     others = _followers(here, there, landing.nodes, wanted)
-    found = _proven(there, here, {**others, **wanted})
+    whole = {**others, **wanted}
+    found = _proven(there, here, {**whole, **misled(there, here, whole)})
     return Inversion(
         layer_map=found.layer_map,
         pairs=sum(scope is not None for scope in wanted.values()),
         contested=tuple(there.path(node) for node, several in sorted(partners.items()) if len(several) > 1),
     )
+
+
+def reversed_draft(found: Draft, level: str = "") -> Draft:
+    """The draft from bench to NPU of the pairs that a draft has from NPU to bench, those of APIs included."""
+    here, there = Scopes.build(found.npu.entries), Scopes.build(found.bench.entries)
+    landing = land(here, there, found.layer_map)
+    apis: dict[int, str] = {}
+    for node, place in enumerate(landing.nodes):
+        if place > 0 and is_api(here, node) and is_api(there, place):
+            apis[place] = here.path(node)
+    return draft_of(transposed(found.alignment), found.bench, found.npu, level, apis)
 
 
 def _followers(here: Scopes, there: Scopes, nodes: tuple[int, ...], modules: Wanted) -> dict[int, str | None]:

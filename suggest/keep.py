@@ -17,20 +17,20 @@ from dataclasses import dataclass, replace
 
 from matcher import Alignment
 
-from .apis import count_apis
-from .around import Ground, aligned, meant
+from .apis import count_apis, is_api
+from .around import Ground, aligned, banned_scopes, meant
 from .document import RULE, Document, Line, ruled_out
 from .draft import Draft, all_wishes, annotated, draft_of, is_hit, wishes
 from .given import check_keys, check_places, refused
 from .mapping import LayerMap, Rule
-from .needs import NO_COUNTERPART, nowhere
+from .needs import NO_COUNTERPART, Wanted, joined, nowhere
 from .prior import Vocabulary, align_with
 from .read_document import load_document
 from .replay import IDENTITY, land
 from .review import refreshed
 from .scopes import TOP_LAYER, Scopes
 from .source import Source
-from .synthesise import Synthesis, wrong_nodes
+from .synthesise import Synthesis, synthesise, wrong_nodes
 
 _MOST_TRIALS = 3_000_000  # nodes times added rules up to which every added rule is tried for removal
 
@@ -61,11 +61,15 @@ def draft_around(
     first = align_with(npu.tree, bench.tree, vocabulary, {})
     landing = meant(here, there, given, wishes(first, here))
     check_places(here, there, given, landing, document, name)
-    alignment = aligned(npu.tree, bench.tree, Ground(here, there, given, landing, banned), first, vocabulary)
+    ground = Ground(here, there, given, landing, banned)
+    alignment = aligned(npu.tree, bench.tree, ground, first, vocabulary)
     found = draft_of(alignment, npu, bench, level)
     modules = wishes(alignment, here)
     wanted = all_wishes(modules, (npu, here), (bench, there), level)
-    added = _needed(here, there, wanted, given, found.layer_map)
+    refused_apis = _refused_apis(ground, wanted)
+    wanted |= refused_apis
+    drafted = synthesise(here, there, wanted).layer_map if refused_apis else found.layer_map
+    added = _needed(here, there, wanted, given, drafted)
     document, whole = _written(here, there, wanted, document, _marked(here, there, given, added, alignment))
     landing = land(here, there, whole)
     found = replace(
@@ -76,6 +80,18 @@ def draft_around(
         faults=tuple(here.path(node) for node in wrong_nodes(here, there, wanted, landing)),
     )
     return Kept(found, refreshed(npu, bench, alignment, document, name), len(added))
+
+
+def _refused_apis(ground: Ground, wanted: Wanted) -> dict[int, None]:
+    """APIs whose counterpart, wished for or met by their own name, is ruled out: they get none."""
+    here = ground.here
+    places: dict[int | None, str] = {place: scope for place, scope in wanted.items() if scope is not None}
+    found: dict[int, None] = {}
+    for place, scopes in banned_scopes(ground, places).items():
+        above = places.get(here.parents[place], ground.landing.scopes[here.parents[place]])
+        if is_api(here, place) and places.get(place, joined(above, here.names[place])) in scopes:
+            found[place] = None
+    return found
 
 
 def _needed(

@@ -14,15 +14,15 @@ from .errors import LayermapError
 _WRITABLE = 0o222  # by anybody
 
 
-def write(text: str, output: str | None) -> None:
+def write(text: str, output: str | None, option: str = "-o") -> None:
     """The text to standard output, which ``-`` is too, or into a file that keeps its mode and is replaced in one step.
 
-    Raises `LayermapError` where that cannot be done.
+    Raises `LayermapError`, which names the option to change, where that cannot be done.
     """
     if output is None or output == "-":
         click.echo(text, nl=False)
         return
-    replace_file(output, text, "choose another place with -o")
+    replace_file(output, text, f"choose another place with {option}")
 
 
 def replace_file(path: str, text: str, hint: str, mode: int | None = None) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from matcher import Module, Tree
+from suggest.apis import Apis
 from suggest.draft import draft
 from suggest.errors import LayermapError
-from suggest.invert import invert
+from suggest.invert import invert, reversed_draft
+from suggest.keep import draft_around
+from suggest.mapping import LayerMap, Rule, load_mapping
 from suggest.read import read_pair
 from suggest.replay import replay
 from suggest.scopes import Scopes
@@ -120,3 +124,77 @@ def test_the_count_of_apis_is_in_words() -> None:
     npu, bench = source("attn.linear", "attn:A"), source("attn.linear", "attn:A")
     assert re.fullmatch(r"1 of 1 API calls match", draft(npu, bench).apis.line())
     assert draft(source("attn:A"), source("attn:A")).apis.line() == ""
+
+
+def test_an_api_that_shares_a_modules_place_is_not_the_module() -> None:
+    npu = source("m.linear", "m.linear.relu", "m.linear:L", "m:M")
+    bench = source("m.linear.relu", "m.linear:L", "m:M")
+    found = draft(npu, bench)
+    assert (found.matched, found.npu_modules, found.npu_only) == (1, 2, ("m.linear",))
+    assert found.apis == Apis(2, 2)  # the API takes the first place, where the module is on the other side
+
+
+def test_an_api_does_not_meet_a_module_that_has_a_counterpart() -> None:
+    npu = source("attn.q:Linear", "attn.softmax", "attn.scale_softmax:Softmax", "attn:Attention")
+    bench = source("attn.q:Linear", "attn.softmax.exp", "attn.softmax:Softmax", "attn:Attention")
+    found = draft(npu, bench)
+    assert {"attn.scale_softmax", "attn.q", "attn"} == {
+        found.npu.tree.paths[pair.npu] for pair in found.alignment.pairs
+    }
+    assert matched(npu, bench) == {}
+    turned = reversed_draft(found)
+    assert turned.faults == ()
+    assert turned.matched == found.matched == 3
+    back = invert(found.layer_map, npu, bench).layer_map
+    assert {(rule.section, rule.key, rule.target) for rule in back.rules} == {
+        (rule.section, rule.key, rule.target) for rule in turned.layer_map.rules
+    }
+
+
+def test_a_residual_addition_is_not_one_within_the_branch() -> None:
+    def network(inside: tuple[str, ...], after: tuple[str, ...]) -> Source:
+        body = ("layer.attn.q:Linear", *(f"layer.attn.{name}" for name in inside), "layer.attn.o:Linear")
+        rest = [f"layer.{name}" for name in after]
+        return source(*body, "layer.attn:Attn", *rest, "layer.mlp.fc:Linear", "layer.mlp:MLP", *rest, "layer:Layer")
+
+    residual, rotary = network(("npu_rotary_mul",), ("__add__",)), network(("__mul__", "__add__", "__add__"), ())
+    assert matched(residual, rotary) == matched(rotary, residual) == {}
+
+
+def test_both_directions_pair_the_same_apis() -> None:
+    npu = source("m.q:Linear", "m.gelu", "m.relu", "m:M")
+    bench = source("m.q:Linear", "m.fast_gelu", "m.relu", "m:N")
+    found = draft(npu, bench)
+    assert [(rule.key, rule.target) for rule in reversed_draft(found).layer_map.rules] == [("fast_gelu", "gelu")]
+
+
+def test_the_other_direction_follows_the_rules_that_are_there() -> None:
+    npu, bench = source("m.q:Linear", "m.gelu", "m:M"), source("m.q:Linear", "m.strange", "m:N")
+    found = draft(npu, bench)
+    assert found.layer_map.rules == ()
+    given = replace(found, layer_map=LayerMap((Rule(section="M", key="gelu", target="strange"),)))
+    assert [(rule.section, rule.key, rule.target) for rule in reversed_draft(given).layer_map.rules] == [
+        ("N", "strange", "gelu")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ['M:\n  "silu": "npu_silu"  # layermap: no\n', 'M:\n  "a": "b"\n  # "silu": "npu_silu"  # layermap: no\n']
+)
+def test_an_api_that_is_ruled_out_stays_out(text: str) -> None:
+    npu, bench = source("m.q:Linear", "m.silu", "m:M"), source("m.q:Linear", "m.npu_silu", "m:N")
+    assert matched(npu, bench) == {"m.silu": "m.npu_silu"}
+    kept = draft_around(npu, bench, text, "m.yaml")
+    assert kept.draft.apis == Apis(0, 1)
+    assert kept.draft.faults == ()
+    assert "npu_silu" not in [rule.target for rule in load_mapping(kept.text, "m.yaml").layer_map.rules]
+    assert draft_around(npu, bench, kept.text, "m.yaml").text == kept.text
+
+
+def test_an_api_of_the_same_name_that_is_ruled_out_is_blocked() -> None:
+    npu, bench = source("m.q:Linear", "m.relu", "m:M"), source("m.q:Linear", "m.relu", "m:M")
+    kept = draft_around(npu, bench, 'M:\n  "relu": "relu"  # layermap: no\n', "m.yaml")
+    assert kept.draft.apis == Apis(0, 1)
+    (rule,) = load_mapping(kept.text, "m.yaml").layer_map.rules
+    assert (rule.key, rule.target) == ("relu", "relu_no_counterpart")
+    assert draft_around(npu, bench, kept.text, "m.yaml").text == kept.text
