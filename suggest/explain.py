@@ -8,7 +8,7 @@ matcher's view of two modules; rules kept from a reviewed mapping are no part of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -36,29 +36,37 @@ class Subject:
     turned: bool  # the module is one of the bench side
 
 
-def subject_of(npu: Source, bench: Source, path: str) -> Subject:
-    """The evidence for a module of the NPU side, or else of the bench side; a dump's entry name will do for a path.
+def subject_of(npu: Source, bench: Source, path: str, side: str = "") -> Subject:
+    """The evidence for a module of a ``side``, "npu" or "bench"; without one, of the NPU side, or else the bench side.
 
-    Raises `LayermapError` where neither side has it.
+    A dump's entry name will do for a path. Raises `LayermapError` where there is no such module.
     """
-    alignment = align(npu.tree, bench.tree)
-    for side, turned in ((npu, False), (bench, True)):
-        node = _node(side, path)
+    sides = [(npu, False)] if side == "npu" else [(bench, True)] if side == "bench" else [(npu, False), (bench, True)]
+    for source, turned in sides:
+        node = _node(source, path)
         if node:
+            alignment = align(npu.tree, bench.tree)
             seen = transposed(alignment) if turned else alignment
             return Subject(alignment=seen, found=explain(seen, node), turned=turned)
-    known = [*npu.tree.paths[1:], *bench.tree.paths[1:]]
-    near = get_close_matches(path, known, _NEAREST)
+    if any(entry.name == path or ".".join(entry.scope) == path for source, _ in sides for entry in source.entries):
+        raise LayermapError(path, "is an API, and APIs are paired by what they do and in order", "give its module")
+    near = get_close_matches(
+        path, list(dict.fromkeys(p for source, _ in sides for p in source.tree.paths[1:])), _NEAREST
+    )
     hint = f"did you mean {' or '.join(near)}?" if near else "`layermap tree --format paths` lists them"
-    raise LayermapError(path or "an empty path", "no module of either side has this path", hint)
+    raise LayermapError(
+        path or "an empty path", f"no module of {'the ' + side if side else 'either'} side has this path", hint
+    )
 
 
 def _node(side: Source, path: str) -> int:
     """The id of a module by path or by entry name; 0 if there is none."""
     known = side.tree.id_of()
-    if path not in known:
-        path = next((".".join(entry.scope) for entry in side.entries if entry.name == path), "")
-    return known.get(path, 0)
+    if path in known:
+        return known[path]
+    scope = next((entry.scope for entry in side.entries if entry.name == path), ())
+    doubled = scope[-1:] == scope[-2:-1]  # of gradients: msprobe gives them the module's name twice
+    return known.get(".".join(scope), 0) or (known.get(".".join(scope[:-1]), 0) if doubled else 0)
 
 
 def explained_text(subject: Subject, npu: Mapping[str, Measured], bench: Mapping[str, Measured]) -> str:
@@ -110,13 +118,27 @@ def explained_json(subject: Subject) -> str:
 
 def _alone(subject: Subject) -> str:
     """Why a module has no counterpart."""
-    here, there = subject.alignment.npu, subject.alignment.bench
-    for group in subject.alignment.groups:
-        if subject.found.npu in group.npu:
-            ours = " + ".join(here.names[node] for node in group.npu)
-            theirs = " + ".join(there.names[node] for node in group.bench)
+    alignment, found = subject.alignment, subject.found
+    here, there = alignment.npu, alignment.bench
+    for group in alignment.groups:
+        if found.npu in group.npu:
+            ours, theirs = _sum(here, group.npu), _sum(there, group.bench)
             return f"no counterpart of its own: fused, {ours} against {theirs}, which no mapping can say"
+    for pair in alignment.pairs:
+        if pair.split_side == "npu" and found.npu in pair.group:
+            ours, chosen = _sum(here, pair.group), here.names[pair.npu]
+            return (
+                f"no counterpart of its own: fused, {ours} against {there.names[pair.bench]}, which {chosen} stands for"
+            )
+    if any(found.npu < pair.npu < here.ends[found.npu] for pair in alignment.pairs):
+        return "no counterpart: what is in it is matched without it"
+    if any(candidate.taken is None and candidate.total > 0 for candidate in found.others):
+        return "no counterpart: what is free and alike stands where nothing around it is matched"
     return "no counterpart: whatever is free on the other side is more likely wrong than right"
+
+
+def _sum(tree: Tree, nodes: Iterable[int]) -> str:
+    return " + ".join(tree.names[node] for node in nodes)
 
 
 def _columns(found: Explanation) -> list[tuple[str, Candidate]]:

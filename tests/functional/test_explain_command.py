@@ -75,6 +75,50 @@ def test_a_fused_module_is_said_to_be_one(llama: tuple[Path, Path]) -> None:
     assert any(line.endswith("; free") for line in parts)
 
 
+def test_the_members_of_a_fused_pair_know_who_stands_for_them() -> None:
+    home = DATA / "pairs" / "legacy-llama2-vs-hf"
+    run = layermap("explain", home / "left.txt", home / "right.txt", "model.layers.0.mlp.gate_proj")
+    said = "no counterpart of its own: fused, gate_proj + up_proj against dense_h_to_4h, which up_proj stands for"
+    assert said in run.stdout.splitlines()
+
+
+def test_a_level_that_one_side_lacks_is_said_to_be_one() -> None:
+    home = DATA / "pairs" / "core-bert-vs-hf"
+    path = "0.module.module.encoder.layers.0.mlp"
+    run = layermap("explain", home / "left.txt", home / "right.txt", path)
+    assert "no counterpart: what is in it is matched without it" in run.stdout.splitlines()
+
+
+@pytest.mark.parametrize("entry", ["parameters_grad.0", "forward.0", "backward.0"])
+def test_any_entry_of_a_module_leads_to_it(llama: tuple[Path, Path], entry: str) -> None:
+    run = layermap("explain", *llama, f"Module.transformer.h.0.mlp.fc_1.Linear.{entry}")
+    assert run.stdout == GATE
+
+
+def test_an_api_has_no_evidence_of_its_own(llama: tuple[Path, Path]) -> None:
+    run = layermap("explain", *llama, "Functional.embedding.0.forward")
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == (
+        "layermap: Functional.embedding.0.forward: is an API, and APIs are paired by what they do and in order;"
+        " give its module\n"
+    )
+
+
+def test_the_side_of_a_path_can_be_told(llama: tuple[Path, Path]) -> None:
+    sides = [
+        json.loads(layermap("explain", *llama, "lm_head", "--format", "json", *more).stdout)["side"]
+        for more in ((), ("--side", "bench"))
+    ]
+    assert sides == ["npu", "bench"]
+    run = layermap("explain", *llama, "model.layers", "--side", "npu")
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith("layermap: model.layers: no module of the npu side has this path;")
+
+
+def test_a_hint_names_a_path_once(llama: tuple[Path, Path]) -> None:
+    assert layermap("explain", *llama, "lm_heat").stderr.count("lm_head") == 1
+
+
 def test_a_module_without_counterpart_says_so_and_shows_the_nearest(llama: tuple[Path, Path]) -> None:
     run = layermap("explain", *llama, "transformer.h.0.post_attention_norm")
     assert run.returncode == 0
