@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from .errors import ReadError
+from .progress import stage
 from .read_dump import FILES, read_rank
 from .recording import Merger, Recording
 from .side_by_side import with_processes, with_threads
@@ -39,9 +40,13 @@ def read_directory(directory: Path, label: str) -> Source:
     """All different ranks and steps at or below a directory, merged."""
     homes = rank_directories(directory)
     _one_run(homes, directory, label)
+    if len(homes) > 1:
+        stage(f"comparing {len(homes):,} dumps below {label}")
     fresh = _different(homes)
     merger = Merger()
     merger.equal = len(homes) - len(fresh)
+    if len(fresh) > 1:
+        stage(f"reading {len(fresh):,} of {len(homes):,} dumps below {label}")
     for recording in with_processes(partial(_read, directory), fresh, sum(map(_size, fresh))):
         merger.add(recording)
     return merger.source(label, "msprobe dump", _notes(merger, directory))
