@@ -20,6 +20,7 @@ from .command_review import review
 from .errors import LayermapError
 from .knowledge import Knowledge, knowledge_options
 from .output import write
+from .progress import shown
 from .styles import STYLES
 
 _FINDINGS = 1
@@ -68,16 +69,21 @@ def suggest(  # noqa: PLR0913  a command takes what its options give
     from .read import read_pair  # noqa: PLC0415
     from .render import render, summary  # noqa: PLC0415
 
-    sources = read_pair(npu, bench)
-    found, text = knowledge.drafted(*sources, style, level or "", comments=not no_comments)
-    drafts = [found]
+    if both is not None and output is not None and Path(both).resolve() == Path(output).resolve():
+        raise click.UsageError("-o and --both name the same file.")
+    with shown(quiet=quiet):
+        sources = read_pair(npu, bench)
+        found, text = knowledge.drafted(*sources, style, level or "", comments=not no_comments)
+        drafts = [found]
+        if both is not None:
+            drafts.append(reversed_draft(found, level or ""))
     if both is not None:
-        drafts.append(reversed_draft(found, level or ""))
         write(render(drafts[1], style, comments=not no_comments), both, "--both")
     write(text, output)
     if not quiet:
-        for one in drafts:
-            click.echo("\n".join(summary(one)), err=True)
+        said = [line for one in drafts for line in summary(one)]
+        warnings = dict.fromkeys(line for line in said if line.startswith("warning: "))
+        click.echo("\n".join([*warnings, *(line for line in said if line not in warnings)]), err=True)
     return 0 if found.matched and not any(one.faults for one in drafts) else _FINDINGS
 
 
@@ -93,7 +99,8 @@ def check(mapping: str, npu: str, bench: str) -> int:
     from .read import read_pair, read_plain  # noqa: PLC0415
 
     loaded = load_mapping(read_plain(mapping), mapping)
-    report = check_mapping(loaded, *read_pair(npu, bench))
+    with shown():
+        report = check_mapping(loaded, *read_pair(npu, bench))
     click.echo(render_report(report))
     return _FINDINGS if report.findings else 0
 
@@ -110,7 +117,8 @@ def invert_mapping(mapping: str, npu: str, bench: str, output: str | None) -> in
     from .read import read_pair, read_plain  # noqa: PLC0415
 
     loaded = load_mapping(read_plain(mapping), mapping)
-    found = invert(loaded.layer_map, *read_pair(npu, bench))
+    with shown():
+        found = invert(loaded.layer_map, *read_pair(npu, bench))
     title = f"{Path(mapping).name} inverted: {found.pairs} pairs of modules, replayed as msprobe does"
     write(dump_yaml(found.layer_map, [title], [], comments=True), output)
     for path in found.contested:
@@ -129,11 +137,12 @@ def tree(source: str, style: str, depth: int | None, cls: str | None, grep: str 
     from .read import read  # noqa: PLC0415
     from .show import Wish, headline, show  # noqa: PLC0415
 
-    found = read(source)
-    shown = show(found, style, Wish(depth=depth, cls=cls, grep=grep))
+    with shown():
+        found = read(source)
+        text = show(found, style, Wish(depth=depth, cls=cls, grep=grep))
     click.echo("\n".join([f"warning: {found.label}: {note}" for note in found.notes] + [headline(found)]), err=True)
-    click.echo(shown, nl=False)
-    return 0 if shown else _FINDINGS
+    click.echo(text, nl=False)
+    return 0 if text else _FINDINGS
 
 
 cli.add_command(diff)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .progress import shown
+
 _DIFFERENT = 1
 
 
@@ -26,7 +28,8 @@ def diff(before: str, after: str, npu: str, bench: str) -> int:
                 click.echo(
                     f"warning: {loaded.name}:{problem.line}: {problem.message}: msprobe ignores it all", err=True
                 )
-    sides = read_pair(npu, bench)
-    changes = diff_mappings(one, other, *sides)
+    with shown():
+        sides = read_pair(npu, bench)
+        changes = diff_mappings(one, other, *sides)
     click.echo(render_changes(changes, *sides))
     return _DIFFERENT if changes else 0

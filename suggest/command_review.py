@@ -12,6 +12,7 @@ import click
 
 from .errors import LayermapError
 from .output import write
+from .progress import shown, stage
 
 if TYPE_CHECKING:
     from .review import Review
@@ -34,6 +35,7 @@ def review(
     from .draft import draft  # noqa: PLC0415
     from .measured import measured  # noqa: PLC0415
     from .read import read_pair, read_plain  # noqa: PLC0415
+    from .render import matching  # noqa: PLC0415
     from .review import start_review  # noqa: PLC0415
     from .review_data import page_data  # noqa: PLC0415
     from .review_page import review_page  # noqa: PLC0415
@@ -42,9 +44,11 @@ def review(
     if is_served and (goal is None or goal == "-"):
         raise click.UsageError("--serve needs a file to save to: give MAPPING or -o FILE.")
     text = read_plain(mapping) if mapping is not None else None
-    left, right = read_pair(npu, bench)
-    found = draft(left, right)
-    figures = measured(npu, left), measured(bench, right)
+    with shown(quiet=quiet):
+        left, right = read_pair(npu, bench)
+        stage(matching(left, right))
+        found = draft(left, right)
+        figures = measured(npu, left), measured(bench, right)
 
     def page(opened: Review, serve: dict[str, str] | None) -> str:
         return review_page(page_data(opened, *figures), serve)

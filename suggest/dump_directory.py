@@ -4,20 +4,25 @@
              /step1/proc4711/...
 
 Steps and ranks are merged (see `suggest.recording`). Ranks whose construct.json has the same bytes made the same calls,
-and only the first of them is read; where there is none, as at level L1, dump.json decides. Limits: such ranks may still
-differ in a parameter's shape, which no rule depends on.
+and only the first of them is read: that file is a tenth of a dump and holds no numbers, which differ on every rank.
+Where there is none, as at level L1, dump.json decides. Ranks that differ are read side by side. Limits: equal ranks may
+still differ in a parameter's shape, which no rule depends on.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from .errors import ReadError
+from .progress import stage
 from .read_dump import FILES, read_rank
-from .recording import Merger
+from .recording import Merger, Recording
+from .side_by_side import with_processes, with_threads
 from .source import Source
 
 _DEEPEST = 4  # <version>/<side>/step0/rank0, so that several runs are told from none
@@ -35,15 +40,15 @@ def read_directory(directory: Path, label: str) -> Source:
     """All different ranks and steps at or below a directory, merged."""
     homes = rank_directories(directory)
     _one_run(homes, directory, label)
+    if len(homes) > 1:
+        stage(f"comparing {len(homes):,} dumps below {label}")
+    fresh = _different(homes)
     merger = Merger()
-    seen: set[bytes] = set()
-    for home in homes:
-        digest = _digest(home) if len(homes) > 1 else b""
-        if digest in seen:
-            merger.equal += 1
-        else:
-            seen.add(digest)
-            merger.add(read_rank(home, home.relative_to(directory).as_posix()))
+    merger.equal = len(homes) - len(fresh)
+    if len(fresh) > 1:
+        stage(f"reading {len(fresh):,} of {len(homes):,} dumps below {label}")
+    for recording in with_processes(partial(_read, directory), fresh, sum(map(_size, fresh))):
+        merger.add(recording)
     return merger.source(label, "msprobe dump", _notes(merger, directory))
 
 
@@ -89,13 +94,37 @@ def _natural(path: Path) -> list[list[tuple[int, str]]]:
     return [[(int(text or 0), word) for word, text in re.findall(r"(\D*)(\d*)", part)] for part in path.parts]
 
 
-def _digest(home: Path) -> bytes:
-    for name in reversed(FILES):
-        place = home / name
-        if place.is_file() and place.stat().st_size > len("{}\n"):
-            digest = hashlib.blake2b(name.encode())
-            with place.open("rb") as stream:
-                while piece := stream.read(_PIECE):
-                    digest.update(piece)
-            return digest.digest()
-    return str(home).encode()
+def _read(directory: Path, home: Path) -> Recording:
+    return read_rank(home, home.relative_to(directory).as_posix())
+
+
+def _size(home: Path) -> int:
+    return sum(place.stat().st_size for name in FILES if (place := home / name).is_file())
+
+
+def _different(homes: Sequence[Path]) -> list[Path]:
+    """The first of every structure; a file of a size that no other has is different without being looked into."""
+    telling = {home: _telling(home) for home in homes}
+    sizes = {home: place.stat().st_size if place else -1 for home, place in telling.items()}
+    count = Counter(sizes.values())
+    alike = [place for home, place in telling.items() if place and count[sizes[home]] > 1]
+    digests = dict(zip(alike, with_threads(_digest, alike, sum(place.stat().st_size for place in alike)), strict=True))
+    first: dict[object, Path] = {}
+    for home, place in telling.items():
+        known = (place.name, sizes[home], digests.get(place, b"")) if place else home
+        first.setdefault(known, home)
+    return list(first.values())
+
+
+def _telling(home: Path) -> Path | None:
+    """The file that tells the calls of a rank: construct.json, or dump.json where that is empty or not there."""
+    places = (home / name for name in reversed(FILES))
+    return next((place for place in places if place.is_file() and place.stat().st_size > len("{}\n")), None)
+
+
+def _digest(place: Path) -> bytes:
+    digest = hashlib.blake2b()
+    with place.open("rb") as stream:
+        while piece := stream.read(_PIECE):
+            digest.update(piece)
+    return digest.digest()

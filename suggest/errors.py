@@ -19,6 +19,10 @@ class LayermapError(Exception):
         self.hint = hint
         super().__init__((f"{where}: {problem}" + (f"; {hint}" if hint else "")).replace("\n", " "))
 
+    def __reduce__(self) -> tuple[type[LayermapError], tuple[str, str, str]]:
+        """How to copy it from one process to another, which by default would give the whole line for ``where``."""
+        return type(self), (self.where, self.problem, self.hint)
+
 
 class ReadError(LayermapError):
     """An input is missing, empty, damaged, cut off or of no known kind."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .errors import ReadError
+from .progress import reading
 
 KINDS = "give an msprobe dump, the output of print(model), a checkpoint, or a list of names"
 DAMAGED = "the file is damaged; copy it again from the machine that wrote it"
@@ -83,7 +84,9 @@ class Input:
         utf16 = self.head().startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         encoding = "utf-16" if utf16 else "utf-8-sig"
         errors = "strict" if strict else "replace"
-        return io.TextIOWrapper(self.open(), encoding=encoding, errors=errors, newline=newline)
+        stream = self.open()
+        reading(self.label, stream.fileno() if self.content is None else None)
+        return io.TextIOWrapper(stream, encoding=encoding, errors=errors, newline=newline)
 
 
 def _shortened(label: str) -> str:
@@ -93,6 +96,7 @@ def _shortened(label: str) -> str:
 def input_at(path: str) -> Input:
     """The input at a path; ``-`` is standard input. What can be read but once, as a pipe, is read now and kept."""
     if path == "-":
+        reading("standard input")
         return Input("standard input", Path("-"), sys.stdin.buffer.read())
     source = Input(path, Path(path))
     if is_place(path) and not source.place.is_file():

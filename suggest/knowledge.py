@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .progress import stage
+
 if TYPE_CHECKING:
     from .draft import Draft
     from .source import Source
@@ -28,12 +30,14 @@ class Knowledge:
         from .prior import Lesson, align_with, learn  # noqa: PLC0415
         from .read import read_pair, read_plain  # noqa: PLC0415
         from .read_mapping import usable_mapping  # noqa: PLC0415
-        from .render import render  # noqa: PLC0415
+        from .render import matching, render  # noqa: PLC0415
 
         lessons = [Lesson(usable_mapping(mapping), *read_pair(one, other)) for mapping, one, other in self.learn]
         vocabulary = learn(lessons) if lessons else None
+        given = read_plain(self.keep) if self.keep is not None else ""
+        stage(matching(npu, bench))
         if self.keep is not None:
-            kept = draft_around(npu, bench, read_plain(self.keep), self.keep, vocabulary, level)
+            kept = draft_around(npu, bench, given, self.keep, vocabulary, level)
             plain = style == "yaml" and comments
             return kept.draft, kept.text if plain else render(kept.draft, style, comments=comments)
         if vocabulary is None:

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from .draft import Draft
 from .mapping import Rule, dump_json, dump_yaml
+from .source import Source
 
 _MOST_LINES = 40  # one-sided modules listed in a draft; a longer list is cut and says so
 _MOST_RULES = 5  # doubtful rules shown in the summary
@@ -46,6 +47,11 @@ def summary(draft: Draft) -> list[str]:
             f" {draft.faults[0]}; please report this with both inputs"
         )
     return lines
+
+
+def matching(npu: Source, bench: Source) -> str:
+    """What is being done once both sides are read."""
+    return f"matching {len(npu.tree):,} with {len(bench.tree):,} modules"
 
 
 def _shown(rule: Rule) -> str:

@@ -163,6 +163,19 @@ def test_drafts_of_all_pairs_are_strings_only_and_the_same_bytes_whatever_the_ha
     assert runs[0].stdout == runs[1].stdout != ""
 
 
+def test_both_directions_need_a_file_each_and_warn_once(tmp_path: Path, data: Path) -> None:
+    npu, bench = data / "inputs" / "ddp", data / "dumps" / "structure"
+    same = layermap("suggest", npu, bench, "-o", tmp_path / "m.yaml", "--both", tmp_path / "x" / ".." / "m.yaml")
+    assert (same.returncode, same.stdout, list(tmp_path.iterdir())) == (2, "", [])
+    assert "-o and --both name the same file." in same.stderr
+    run = layermap("suggest", npu, bench, "--both", tmp_path / "back.yaml")
+    warnings = [line for line in run.stderr.splitlines() if line.startswith("warning: ")]
+    assert len(warnings) == len(set(warnings)) > 0
+    lost = layermap("suggest", npu, bench, "--both", tmp_path / "no" / "back.yaml")
+    assert (lost.returncode, lost.stdout) == (2, "")
+    assert lost.stderr.endswith("choose another place with --both\n")
+
+
 def test_both_writes_the_reverse_mapping_too_and_inverting_a_draft_gives_the_same_pairs(
     examples: Path, tmp_path: Path
 ) -> None:

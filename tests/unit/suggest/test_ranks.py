@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
+from suggest import dump_directory, side_by_side
 from suggest.errors import ReadError
 from suggest.read import read
 
@@ -145,3 +147,61 @@ def test_a_binary_file_in_a_dump_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "rank0" / "stack.json").write_bytes(b"\x00\x01\x02" * 9)
     with pytest.raises(ReadError, match=r"stack.json: not readable as JSON"):
         read(str(tmp_path))
+
+
+@pytest.fixture
+def _many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine with many cores and large dumps, whatever threads the test runner has."""
+    monkeypatch.setattr(side_by_side, "LEAST", 0)
+    monkeypatch.setattr(side_by_side, "cores", lambda: 4)
+    monkeypatch.setattr(side_by_side, "_may_fork", lambda: True)
+
+
+def _stages(root: Path, count: int) -> None:
+    for rank in range(count):
+        write(root / "step0" / f"rank{rank}", {f"layers.{layer}.Layer": [4] for layer in range(rank, count + 1)})
+        shutil.copytree(root / "step0" / f"rank{rank}", root / "step1" / f"rank{rank}")
+
+
+def test_ranks_that_are_read_side_by_side_are_merged_as_one_after_the_other(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    _stages(tmp_path, 7)
+    one_by_one = read(str(tmp_path))
+    request.getfixturevalue("_many_cores")
+    assert read(str(tmp_path)) == one_by_one
+    assert one_by_one.notes[0].endswith("7 recorded the same calls and are read once")
+
+
+@pytest.mark.usefixtures("_many_cores")
+def test_what_is_wrong_with_a_rank_is_said_from_another_process_too(tmp_path: Path) -> None:
+    _stages(tmp_path, 3)
+    broken = tmp_path / "step0" / "rank1" / "dump.json"
+    broken.write_text("{\n")
+    with pytest.raises(ReadError, match=r"rank1/dump\.json:2: not valid JSON") as caught:
+        read(str(tmp_path))
+    assert caught.value.hint.startswith("the file is cut off")
+
+
+def test_a_file_of_another_size_is_another_rank_without_being_hashed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "step0" / "rank0", {"a.A": [4]})
+    write(tmp_path / "step0" / "rank1", {"a.A": [4], "b.B": [4]})
+    monkeypatch.setattr(dump_directory, "_digest", None)
+    assert read(str(tmp_path)).tree.paths == ("", "a", "b")
+
+
+def test_a_process_that_reads_says_nothing_of_an_interrupt() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        side_by_side._die_quietly()  # noqa: SLF001
+        assert signal.getsignal(signal.SIGINT) is not before
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_cores_are_counted_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert side_by_side.cores() >= 1
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    assert side_by_side.cores() >= 1
