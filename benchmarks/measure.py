@@ -23,9 +23,13 @@ _ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "MSPROBE_LOG_LEVEL": "3"}
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Median seconds of several runs, the most memory that any of them took, in MB, and what the last one printed."""
+    """Median seconds of several runs, of which the processor was busy, the most memory in MB, and what was printed.
+
+    On a machine that is shared, the seconds of the processor are the fairer ones.
+    """
 
     seconds: float
+    busy: float
     megabytes: float
     said: str = ""
 
@@ -38,7 +42,12 @@ def cost(arguments: Sequence[str], runs: int, limit: float = 3600.0) -> Cost | N
         if one is None:
             return None
         found.append(one)
-    return Cost(statistics.median(one.seconds for one in found), max(one.megabytes for one in found), found[-1].said)
+    return Cost(
+        seconds=statistics.median(one.seconds for one in found),
+        busy=statistics.median(one.busy for one in found),
+        megabytes=max(one.megabytes for one in found),
+        said=found[-1].said,
+    )
 
 
 def _once(arguments: Sequence[str], limit: float) -> Cost | None:
@@ -56,7 +65,9 @@ def _once(arguments: Sequence[str], limit: float) -> Cost | None:
         child.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
         text = said.read().decode()
-    return Cost(seconds, usage.ru_maxrss * _KILOBYTES / 1e6, text) if child.returncode == 0 else None
+    if child.returncode:
+        return None
+    return Cost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _KILOBYTES / 1e6, text)
 
 
 def told(arguments: Sequence[str], runs: int, limit: float = 3600.0) -> dict[str, Any] | None:

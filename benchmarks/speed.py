@@ -25,12 +25,13 @@ from .generate import DEEPSEEK, Net, megatron, nodes, transformers
 from .measure import Cost, cost, exponent, told
 
 LAYERS = (4, 16, 64, 256)
-GROWING = tuple(Net(layers=layers, experts=32) for layers in (4, 12, 36, 108, 340))
+GROWING = tuple(Net(layers=layers, experts=32) for layers in (7, 12, 36, 108, 340))
 LARGE = Net(layers=61, experts=16)
 RANKS = Net(layers=32)
 PEERS = ("names", "tree edit distance", "similarity flooding", "COMA")
 SEED = "tests/data/pairs/seed-qwen2_5-vl"
 LIMIT = 60.0
+_MOST_PAIRS = 50_000_000  # of nodes, beyond which a peer that weighs them all would rather fill the memory than finish
 _IMPORTS = "import numpy, scipy.optimize, rapidfuzz, yaml"
 _DECODE = "import gc, sys, {0}\ngc.disable()\nfor name in sys.argv[1:]: {1}(open(name, 'rb').read())"
 _PARSERS = {"msgspec": "msgspec.json.decode", "orjson": "orjson.loads"}
@@ -69,10 +70,10 @@ def startup(runs: int, _home: Path, _size: int) -> None:
     bare = _done(cost(["-c", "import click, yaml"], runs))
     for flag in ("--help", "--version"):
         found = _done(cost(["-m", "suggest", flag], runs))
-        print(f"layermap {flag:32} {_figures(found)} {found.seconds / bare.seconds:5.2f} x import click, yaml")
+        print(f"layermap {flag:32} {_figures(found)} {_times(found, bare, 'import click, yaml')}")
     imports = _done(cost(["-c", _IMPORTS], runs))
     found = suggesting([f"{SEED}/left.txt", f"{SEED}/right.txt"], runs)
-    print(f"suggest on {SEED:30} {_figures(found)} {found.seconds / imports.seconds:5.2f} x (b)")
+    print(f"suggest on {SEED:30} {_figures(found)} {_times(found, imports, '(b)')}")
 
 
 def layers(runs: int, home: Path, _size: int) -> None:
@@ -94,8 +95,7 @@ def compare(title: str, sides: tuple[str, str], runs: int, *, peers: bool) -> No
     stages = told(sides, runs) or {}
     megabytes = sum(file.stat().st_size for side in sides for file in Path(side).glob("*.json")) / 1e6
     print(f"{title}: {stages['nodes']:,} nodes, {megabytes:,.1f} MB")
-    ratios = f"{whole.seconds / parsing.seconds:5.2f} x (a) {whole.seconds / imports.seconds:5.2f} x (b)"
-    print(f"  {'whole command':24} {_figures(whole)} {ratios}")
+    print(f"  {'whole command':24} {_figures(whole)} {_times(whole, parsing, '(a)')} {_times(whole, imports, '(b)')}")
     for stage, seconds in stages["seconds"].items():
         print(
             f"  {stage:24} {seconds:8.3f} s {stages['megabytes'][stage]:6.0f} MB {seconds / parsing.seconds:5.2f} x (a)"
@@ -105,10 +105,16 @@ def compare(title: str, sides: tuple[str, str], runs: int, *, peers: bool) -> No
         print("  (c) left out: mindstudio-probe is not installed")
     else:
         print(f"  {'(c) msprobe applies':24} {_seconds(['--apply', *sides, mapping], runs)}")
-    for name in ("layermap", *PEERS) if peers else ():
-        plain = _seconds(["--peer", name, *sides], runs)
-        helped = "" if name == "layermap" else f"; folded for it {_seconds(['--peer', name, '--folded', *sides], runs)}"
-        print(f"  {f'(d) {name}':24} {plain}{helped}", flush=True)
+    own = told(["--peer", "layermap", *sides], runs) if peers else None
+    if own is not None:
+        print(f"  {'(d) layermap, aligning':24} {own['seconds']['layermap']:8.3f} s")
+    small = (stages["nodes"] / 2) ** 2 < _MOST_PAIRS
+    for name in PEERS if peers else ():
+        plain = _seconds(["--peer", name, *sides], runs) if small else "too many pairs of nodes"
+        print(
+            f"  {f'(d) {name}':24} {plain}; folded for it {_seconds(['--peer', name, '--folded', *sides], runs)}",
+            flush=True,
+        )
 
 
 def _seconds(arguments: list[str], runs: int) -> str:
@@ -121,7 +127,12 @@ def _seconds(arguments: list[str], runs: int) -> str:
 
 
 def _figures(found: Cost) -> str:
-    return f"{found.seconds:8.3f} s {found.megabytes:6.0f} MB"
+    return f"{found.seconds:8.3f} s ({found.busy:.3f} busy) {found.megabytes:6.0f} MB"
+
+
+def _times(one: Cost, other: Cost, what: str) -> str:
+    """A ratio, and that of the seconds in which the processor was busy."""
+    return f"{one.seconds / other.seconds:5.2f} ({one.busy / other.busy:.2f} busy) x {what}"
 
 
 def growth(runs: int, home: Path, _size: int) -> None:
@@ -140,7 +151,7 @@ def large(runs: int, home: Path, size: int) -> None:
     """Dumps of level mix with statistics, of the size asked for each."""
     sides = made(home, LARGE, size * 1_000_000)
     whole, parsing = suggesting(sides, runs), decoding(sides, runs)
-    print(f"mix, {size} MB against {size} MB: {_figures(whole)}, {whole.seconds / parsing.seconds:.2f} x (a)")
+    print(f"mix, {size} MB against {size} MB: {_figures(whole)}, {_times(whole, parsing, '(a)')}")
     print(f"  (a) decoding alone: {_figures(parsing)}")
 
 

@@ -129,7 +129,8 @@ def features_of(aligner: Aligner, links: Links) -> list[tuple[int, int, Features
     spoken = _spoken(left.names)
     found = []
     rivals: dict[tuple[int, int, int], tuple[int, float]] = {}
-    for a, b in sorted(links.items()):
+    for a in sorted(links):
+        b = links[a]
         size = left.ends[a] - a + right.ends[b] - b - 2
         inside = None if size == 0 else min(1.0, (here[a] + there[b] - 2) / size)
         home = _nearest_matched(left.parents, a, links)

@@ -39,8 +39,9 @@ def relink(aligner: Aligner, links: Links, old: Iterable[int], new: Links) -> No
 def block_lists(left: Tree, right: Tree, links: Links) -> dict[tuple[int, int], tuple[list[int], list[int]]]:
     """Linked numbered blocks, in order, by the two lists that they stand in."""
     found: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
-    for a, b in sorted(links.items()):
-        if left.names[a].isdigit() and right.names[b].isdigit() and left.children[a] and right.children[b]:
+    for a in sorted([a for a in links if left.children[a] and left.names[a].isdigit()]):
+        b = links[a]
+        if right.names[b].isdigit() and right.children[b]:
             rows, columns = found.setdefault((left.parents[a], right.parents[b]), ([], []))
             rows.append(a)
             columns.append(b)

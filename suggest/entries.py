@@ -48,17 +48,32 @@ class _Known:
 
     def __init__(self) -> None:
         self.modules: dict[str, tuple[tuple[str, ...], str]] = {}  # scope and type, by a name up to the class
-        self.above: dict[str, tuple[str, ...]] = {}  # the scope above a module, by a name up to there
+        self.above: dict[str, tuple[str, ...]] = dict.fromkeys(LAYER_PREFIXES, ())  # scopes, by a name up to there
         self.functions: dict[str, str] = {}  # of APIs, by a name up to the function
         self.owned: dict[str, dict[str, tuple[str, ...]]] = {}  # scopes of APIs, by their module's name up to the class
 
     def module(self, head: str) -> tuple[tuple[str, ...], str] | None:
-        """Scope and type of a module beside or below which there is a known one, by its name up to the class."""
-        outer, _, kind = head.rpartition(".")
-        outer, _, step = outer.rpartition(".")
-        if outer not in self.above:
-            return None
-        found = self.modules[head] = (*self.above[outer], sys.intern(step)), sys.intern(kind)
+        """Scope and type of a module, by its name up to the class; None for what is no module, or has no path."""
+        path, _, kind = head.rpartition(".")
+        outer, _, step = path.rpartition(".")
+        above = self.above.get(outer)
+        if above is None:
+            above = self._placed(outer)
+            if above is None:
+                return None
+        found = self.modules[head] = (*above, sys.intern(step)), sys.intern(kind)
+        return found
+
+    def _placed(self, path: str) -> tuple[str, ...] | None:
+        """The scope of a path of which some beginning is known."""
+        steps: list[str] = []
+        start = path
+        while start not in self.above:
+            start, dot, step = start.rpartition(".")
+            if not dot:
+                return None
+            steps.append(sys.intern(step))
+        found = self.above[path] = (*self.above[start], *reversed(steps))
         return found
 
     def api(self, function: str, parent: str | None) -> tuple[str, ...]:
@@ -67,14 +82,6 @@ class _Known:
         if function not in around:
             around[function] = (*map(sys.intern, parent.split(".")[1:-3] if parent else ()), function)
         return around[function]
-
-    def learn(self, entry: Entry, parts: list[str], *, placed: bool) -> None:
-        """Remember a name that was taken apart; ``placed`` says that a stack may place an API elsewhere."""
-        if parts[0] not in LAYER_PREFIXES:
-            if not placed and _GRAD not in parts[-2:]:
-                self.functions[".".join(parts[:-2])] = entry.type or ""
-        elif parts[-2] in _STATES and len(parts) > _NAME_DOTS + 1:
-            self.above[".".join(parts[:-4])] = entry.scope[:-1]
 
 
 def entries_of(
@@ -111,7 +118,8 @@ def entries_of(
                 bad.append(BadName(name))
                 continue
             entry = _entry(name, parts, parent, stack.get(name), framework)
-            known.learn(entry, parts, placed=bool(stack))
+            if not stack and parts[0] not in LAYER_PREFIXES and _GRAD not in parts[-2:]:
+                functions[head] = entry.type or ""
         if _BACKWARD in name:
             backward.append(len(found))
         found.append(entry)
