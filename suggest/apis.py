@@ -15,14 +15,13 @@ from dataclasses import dataclass
 
 from matcher import Operator, is_activation, kind_of, paired
 
-from .entries import LAYER_PREFIXES
+from .entries import is_api_name
 from .needs import Wanted, joined
 from .replay import NOWHERE, Landing
 from .scopes import Scopes
 from .source import Source
 
 _FORWARD = "forward"
-_MODULES = tuple(f"{prefix}." for prefix in LAYER_PREFIXES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def count_apis(here: Scopes, there: Scopes, landing: Landing) -> Apis:
     for node, place in enumerate(landing.nodes):
         names = here.entries[node].get(_FORWARD, ())
         partners = len(there.entries[place].get(_FORWARD, ())) if place != NOWHERE else 0
-        calls = [call for call, name in enumerate(names) if not name.startswith(LAYER_PREFIXES)]
+        calls = [call for call, name in enumerate(names) if is_api_name(name)]
         total += len(calls)
         matched += sum(call < partners for call in calls)
     return Apis(matched, total)
@@ -176,7 +175,4 @@ def _owner(scopes: Scopes, node: int, matched: Mapping[int, int]) -> int:
 def _calls(scopes: Scopes, node: int) -> int:
     """How often an API was called; 0 for a module, and for an API that shares a module's place."""
     names = scopes.entries[node].get(_FORWARD, ())
-    for name in names:
-        if name.startswith(_MODULES):
-            return 0
-    return len(names)
+    return len(names) if all(map(is_api_name, names)) else 0

@@ -15,7 +15,7 @@ from matcher import Alignment, Pair, Tree, align
 from .apis import Apis, Side, api_wishes, count_apis, has_apis, is_api, misled
 from .collapse import collapsed, topmost
 from .drift import Drift, drift
-from .entries import LAYER_PREFIXES
+from .entries import is_api_name
 from .errors import LayermapError
 from .mapping import LayerMap, Rule
 from .replay import NOWHERE
@@ -164,11 +164,11 @@ def is_hit(here: Scopes, there: Scopes, node: int, nodes: tuple[int, ...]) -> bo
     those of an API that has the module's name included.
     """
     ours = here.entries[node].get(_FORWARD, ())
-    call = next((call for call, name in enumerate(ours) if name.startswith(LAYER_PREFIXES)), -1)
+    call = next((call for call, name in enumerate(ours) if not is_api_name(name)), -1)
     if nodes[node] == NOWHERE or call < 0:
         return False
     theirs = there.entries[nodes[node]].get(_FORWARD, ())
-    return call < len(theirs) and theirs[call].startswith(LAYER_PREFIXES)
+    return call < len(theirs) and not is_api_name(theirs[call])
 
 
 def _called(tree: Tree) -> Iterable[str]:

@@ -7,8 +7,11 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("MSPROBE_LOG_LEVEL", "3")
+settings.register_profile("patient", deadline=None)  # how fast a machine is, is nothing that a test can tell
+settings.load_profile("patient")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

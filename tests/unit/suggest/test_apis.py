@@ -11,6 +11,7 @@ import pytest
 from matcher import Module, Tree
 from suggest.apis import Apis
 from suggest.draft import draft
+from suggest.entries import is_api_name
 from suggest.errors import LayermapError
 from suggest.invert import invert, reversed_draft
 from suggest.keep import draft_around
@@ -198,3 +199,26 @@ def test_an_api_of_the_same_name_that_is_ruled_out_is_blocked() -> None:
     (rule,) = load_mapping(kept.text, "m.yaml").layer_map.rules
     assert (rule.key, rule.target) == ("relu", "relu_no_counterpart")
     assert draft_around(npu, bench, kept.text, "m.yaml").text == kept.text
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("Functional.linear.0.forward", True),
+        ("Tensor.__add__.12.backward", True),
+        ("Functional.linear.0.forward@step0/rank1", True),
+        ("Module.fc.Linear.forward.0", False),
+        ("Cell.fc.Dense.backward.0", False),
+        ("Module.fc.Linear.parameters_grad", False),
+        ("model.layers.0.forward_proj", False),  # of a list of parameters
+        ("model", False),
+    ],
+)
+def test_entries_of_apis_are_told_by_their_names(name: str, *, is_one: bool) -> None:
+    assert is_api_name(name) == is_one
+
+
+def test_a_list_of_parameters_holds_no_apis() -> None:
+    inputs = Path(__file__).parents[2] / "data" / "inputs"
+    found = draft(*read_pair(str(inputs / "tiny.keys.txt"), str(inputs / "tiny.print.txt")))
+    assert (found.matched, found.apis) == (40, Apis(0, 0))
