@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import signal
@@ -57,7 +58,20 @@ def test_a_terminal_shows_the_stage_and_an_interrupt_clears_it(examples: Path, t
     os.close(ours)
 
 
-@pytest.mark.parametrize("delay", [0.3, 0.6, 1.0])
+def until_it_reads(process: subprocess.Popen[str]) -> None:
+    """Wait until a file of a dump is open; where nobody can tell, a second."""
+    opened = Path(f"/proc/{process.pid}/fd")
+    if not opened.is_dir():
+        time.sleep(1.0)
+        return
+    while process.poll() is None:
+        with contextlib.suppress(OSError):
+            if any(str(link.readlink()).endswith("dump.json") for link in opened.iterdir()):
+                return
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.3, 0.6])
 def test_an_interrupt_at_any_time_leaves_nothing_behind(tmp_path: Path, delay: float) -> None:
     sides = made(tmp_path / "in", Net(layers=61, experts=64))
     place = tmp_path / "out"
@@ -69,8 +83,16 @@ def test_an_interrupt_at_any_time_leaves_nothing_behind(tmp_path: Path, delay: f
         stderr=subprocess.PIPE,
         text=True,
     )
+    until_it_reads(process)
     time.sleep(delay)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate()
     assert (process.returncode, output, errors.lstrip("\n")) == (130, "", "layermap: interrupted\n")
     assert list(place.iterdir()) == []
+
+
+def test_an_interrupt_while_loading_says_nothing_either(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import suggest.__main__ as m; m.run()"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (found.returncode, found.stdout, found.stderr) == (130, b"", b"")
