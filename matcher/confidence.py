@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .alignment import Evidence, Pair
 from .forest import Aligner
@@ -90,6 +90,8 @@ def judge(
     pairs = []
     known: dict[object, tuple[float, float, float, Evidence, tuple[float, ...]]] = {}
     left, right = aligner.left.kind, aligner.right.kind
+    here, there = aligner.left.tree, aligner.right.tree
+    measured = any(here.outputs) or any(here.weights)
     for a, b, features in features_of(aligner, links):
         key = (left[a], right[b], features.inside, features.home, features.second)
         judged = known.get(key)
@@ -102,6 +104,9 @@ def judge(
                 features.values(),
             )
         confidence, score, second, evidence, values = judged
+        if measured:  # equal subtrees share all but their numbers
+            output, weight = _alike(here.outputs[a], there.outputs[b]), _alike(here.weights[a], there.weights[b])
+            evidence = replace(evidence, output=output, weight=weight)
         note = doubts.get(a, "")
         group, split_side = fused.get(a, _ALONE)
         pairs.append(
@@ -173,8 +178,6 @@ def _evidence(aligner: Aligner, a: int, b: int, features: Features) -> Evidence:
         shape=shape,
         parent=features.home,
         children=features.inside,
-        output=_alike(left.tree.outputs[a], right.tree.outputs[b]),
-        weight=_alike(left.tree.weights[a], right.tree.weights[b]),
     )
 
 

@@ -46,14 +46,15 @@ def has_apis(scopes: Scopes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A trie, and the place of every entry in the dump, which is the order in which calls ended."""
+    """A trie, and the place of every node's first call in the dump, which is the order in which calls ended."""
 
     scopes: Scopes
     order: Mapping[str, int]
 
     @staticmethod
     def of(source: Source, scopes: Scopes) -> Side:
-        return Side(scopes, {entry.name: place for place, entry in enumerate(source.entries)})
+        first = {states[_FORWARD][0] for states in scopes.entries if states.get(_FORWARD)}
+        return Side(scopes, {entry.name: place for place, entry in enumerate(source.entries) if entry.name in first})
 
     def ended_before(self, node: int, mark: int) -> list[bool]:
         """For every call at a node, whether it ended before the first call at another."""

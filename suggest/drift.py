@@ -47,7 +47,8 @@ def drift(npu: Source, bench: Source, hit: Mapping[str, str]) -> Drift:
     compared = agreeing = 0
     exact = True
     first: tuple[str, str] | None = None
-    for path in dict.fromkeys(".".join(entry.scope) for entry in npu.entries if entry.state == "forward"):
+    for scope in dict.fromkeys(entry.scope for entry in npu.entries if entry.state == "forward"):
+        path = ".".join(scope)
         if path not in hit:
             continue
         ours, theirs = npu.tree.outputs[node_of[path]], bench.tree.outputs[place[hit[path]]]

@@ -145,3 +145,14 @@ def test_evidence_tells_what_can_be_held_against_each_other(
     )
     evidence = next(pair.evidence for pair in align(left, right).pairs if left.paths[pair.npu] == "m.fc")
     assert (evidence.output, evidence.weight) == (told, told)
+
+
+def test_the_evidence_of_repeated_layers_is_each_ones_own() -> None:
+    def network(outputs: tuple[Numbers, ...]) -> Tree:
+        layers = [Module(f"layers.{n}", "Layer", output=found) for n, found in enumerate(outputs)]
+        return Tree.build([*layers, *(Module(f"layers.{n}.fc", "Linear") for n in range(len(outputs)))])
+
+    drifted = replace(ONE, high=200.0)
+    pairs = align(network((ONE, ONE, ONE)), network((ONE, drifted, ONE))).pairs
+    told = [pair.evidence.output for pair in pairs if pair.evidence.output is not None]
+    assert told == [1.0, 0.0, 1.0]
