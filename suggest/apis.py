@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 from matcher import Operator, is_activation, kind_of, paired
 
-from .entries import is_api_name
 from .needs import Wanted, joined
 from .replay import NOWHERE, Landing
 from .scopes import Scopes
-from .source import Source
+from .source import Source, is_api_name
 
 _FORWARD = "forward"
 
@@ -46,15 +45,15 @@ def has_apis(scopes: Scopes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A trie, and the place of every node's first call in the dump, which is the order in which calls ended."""
+    """A trie, and the place of every forward call in the dump, which is the order in which calls ended."""
 
     scopes: Scopes
     order: Mapping[str, int]
 
     @staticmethod
     def of(source: Source, scopes: Scopes) -> Side:
-        first = {states[_FORWARD][0] for states in scopes.entries if states.get(_FORWARD)}
-        return Side(scopes, {entry.name: place for place, entry in enumerate(source.entries) if entry.name in first})
+        entries = enumerate(source.entries)
+        return Side(scopes, {entry.name: place for place, entry in entries if entry.state == _FORWARD})
 
     def ended_before(self, node: int, mark: int) -> list[bool]:
         """For every call at a node, whether it ended before the first call at another."""

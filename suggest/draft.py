@@ -15,12 +15,11 @@ from matcher import Alignment, Pair, Tree, align
 from .apis import Apis, Side, api_wishes, count_apis, has_apis, is_api, misled
 from .collapse import collapsed, topmost
 from .drift import Drift, drift
-from .entries import is_api_name
 from .errors import LayermapError
 from .mapping import LayerMap, Rule
 from .replay import NOWHERE
 from .scopes import Scopes
-from .source import Source
+from .source import Source, is_api_name
 from .synthesise import Synthesis, synthesised, wrong_nodes
 
 REVIEW_BELOW = 0.8  # rules that are less sure than this ask for a look; one in five of them may be wrong

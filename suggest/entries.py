@@ -16,10 +16,8 @@ from dataclasses import dataclass, replace
 
 from matcher import Module
 
-from .source import Entry
+from .source import LAYER_PREFIXES, Entry
 
-LAYER_PREFIXES = ("Module", "Cell")
-_MODULES = tuple(f"{prefix}." for prefix in LAYER_PREFIXES)
 _BACKWARD = "backward"
 _STATES = {state: state for state in ("forward", _BACKWARD)}
 _NAME_DOTS = 3  # a name with fewer of them makes msprobe give up
@@ -225,14 +223,6 @@ def _shifted(
             scope = (*prefix, str(number - least[prefix]), *scope[at + 1 :])
         elif prefix not in least:
             scope = (*prefix, "nan", *scope[at + 1 :])
-
-
-def is_api_name(name: str) -> bool:
-    """Whether an entry is an API's (``Functional.linear.0.forward``), not a module's, nor a parameter's of a list."""
-    if name.startswith(_MODULES):
-        return False
-    last = name.partition("@")[0].rsplit(".", 2)[-2:]
-    return len(last) == 2 and last[0].isdigit() and last[1] in _STATES
 
 
 def module_entries(modules: Iterable[tuple[str, str | None]], prefix: str = "Module") -> tuple[Entry, ...]:

@@ -16,12 +16,12 @@ from typing import Any
 
 from matcher import Module
 
-from .entries import LAYER_PREFIXES, entries_of
+from .entries import entries_of
 from .errors import ReadError
 from .files import Input
 from .recording import Recording, is_module
 from .records import Records, read_records
-from .source import Entry
+from .source import LAYER_PREFIXES, Entry
 from .stream import JsonStream
 
 MICRO_STEPS = "megatron_micro_step_number"

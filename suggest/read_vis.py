@@ -15,12 +15,11 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
-from .entries import LAYER_PREFIXES
 from .errors import ReadError
 from .read_dump import recording_of
 from .recording import Merger, Recording, source_of
 from .records import Records
-from .source import Source
+from .source import LAYER_PREFIXES, Source
 from .stream import JsonStream
 
 SQLITE_MAGIC = b"SQLite format 3\0"

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 from matcher import Module, Tree
 
-from .entries import LAYER_PREFIXES
-from .source import Entry, Source
+from .source import LAYER_PREFIXES, Entry, Source
 
 _MODULES = tuple(f"{prefix}." for prefix in LAYER_PREFIXES)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from matcher import Numbers, Params
 
-from .entries import LAYER_PREFIXES
+from .source import LAYER_PREFIXES
 from .stream import JsonStream
 from .tensors import result_of, shape_of, weight_of
 

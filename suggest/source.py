@@ -15,6 +15,10 @@ from typing import NamedTuple
 
 from matcher import Shape, Tree
 
+LAYER_PREFIXES = ("Module", "Cell")
+_MODULES = tuple(f"{prefix}." for prefix in LAYER_PREFIXES)
+_STATES = ("forward", "backward")
+
 
 class Entry(NamedTuple):
     """One entry of dump.json as msprobe's layer mapping sees it; a tuple, as a large dump holds a million of them.
@@ -28,6 +32,14 @@ class Entry(NamedTuple):
     scope: tuple[str, ...]
     type: str | None
     state: str = "forward"
+
+
+def is_api_name(name: str) -> bool:
+    """Whether an entry is an API's (``Functional.linear.0.forward``), not a module's, nor a parameter's of a list."""
+    if name.startswith(_MODULES):
+        return False
+    last = name.partition("@")[0].rsplit(".", 2)[-2:]
+    return len(last) == 2 and last[0].isdigit() and last[1] in _STATES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ import pytest
 from matcher import Module, Tree
 from suggest.apis import Apis
 from suggest.draft import draft
-from suggest.entries import is_api_name
 from suggest.errors import LayermapError
 from suggest.invert import invert, reversed_draft
 from suggest.keep import draft_around
@@ -19,7 +18,7 @@ from suggest.mapping import LayerMap, Rule, load_mapping
 from suggest.read import read_pair
 from suggest.replay import replay
 from suggest.scopes import Scopes
-from suggest.source import Entry, Source
+from suggest.source import Entry, Source, is_api_name
 
 DUMPS = Path(__file__).parents[2] / "data" / "dumps"
 CALLS = [
