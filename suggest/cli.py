@@ -155,7 +155,8 @@ def main(arguments: list[str] | None = None) -> None:
     gc.disable()  # one short run that makes no cycles: looking for them would take a quarter of it
     try:
         code = cli.main(args=arguments, prog_name="layermap", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Exit as done:
         code = done.exit_code
     except click.ClickException as error:

@@ -97,6 +97,8 @@ def input_at(path: str) -> Input:
     """The input at a path; ``-`` is standard input. What can be read but once, as a pipe, is read now and kept."""
     if path == "-":
         reading("standard input")
+        if sys.stdin is None:
+            raise ReadError("standard input", "is closed", "pipe a text into it, or give a file")
         return Input("standard input", Path("-"), sys.stdin.buffer.read())
     source = Input(path, Path(path))
     if is_place(path) and not source.place.is_file():

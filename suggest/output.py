@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -20,6 +21,8 @@ def write(text: str, output: str | None, option: str = "-o") -> None:
     Raises `LayermapError`, which names the option to change, where that cannot be done.
     """
     if output is None or output == "-":
+        if sys.stdout is None:
+            raise LayermapError("standard output", "is closed", f"give a file with {option}")
         click.echo(text, nl=False)
         return
     replace_file(output, text, f"choose another place with {option}")

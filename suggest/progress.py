@@ -80,7 +80,7 @@ def reading(label: str, descriptor: int | None = None) -> None:
 @contextlib.contextmanager
 def shown(*, quiet: bool = False) -> Iterator[None]:
     """Show the line while the work inside takes more than a second."""
-    if quiet or not sys.stderr.isatty() or not _has_timer():
+    if quiet or sys.stderr is None or not sys.stderr.isatty() or not _has_timer():
         yield
         return
     stage("starting")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -151,3 +154,21 @@ def test_help_of_every_command_says_what_the_sides_are() -> None:
     for name, command in cli.commands.items():
         shown = CliRunner().invoke(command, ["--help"]).output
         assert "NPU" in shown, name
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("suggest - {gpu} <&-", 2, "layermap: standard input: is closed; pipe a text into it, or give a file\n"),
+        ("suggest {npu} {gpu} -q >&-", 2, "layermap: standard output: is closed; give a file with -o\n"),
+        ("suggest {npu} {gpu} -q -o {out} >&-", 0, ""),
+        ("--version >&-", 0, ""),
+        ("suggest {npu} {gpu} -o {out} 2>&-", 0, ""),
+    ],
+)
+def test_closed_streams_are_no_traceback(command: str, code: int, said: str, examples: Path, tmp_path: Path) -> None:
+    names = {"npu": examples / "npu.json", "gpu": examples / "gpu.json", "out": tmp_path / "m.yaml"}
+    told = {name: shlex.quote(str(place)) for name, place in names.items()}
+    shell = f"{shlex.quote(sys.executable)} -m suggest {command.format(**told)}"
+    run = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (code, "", said)
