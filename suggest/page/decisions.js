@@ -93,6 +93,7 @@ const deciding = (() => {
         const other = child(bench, place, bench.names[place]);
         if (other !== undefined && isGradient(npu, inner) && isGradient(bench, other)) wishes.push([inner, other]);
       }
+      wishes.sort(([one], [next]) => one - next);
       for (const [inner, other] of wishes) {
         const target = pathOf(bench, other);
         if (this.landing.scopes[inner] !== target) this.place(inner, target, here, [FOR_GRADIENTS]);

@@ -164,6 +164,16 @@ def test_same_bytes_on_random_trees_and_files(
     agree(engine, review, some_decisions(review.here, review.there, random, 5))
 
 
+def test_gradients_of_a_module_and_of_one_inside_it_follow_in_one_order(engine: Engine) -> None:
+    """The inner module's gradient stands before the outer one's in the dump, though its module stands after."""
+    npu = source({"b": "B", "b.layers": "B"}, ["b", "b.layers"])
+    review = review_of(npu, source({"a": "A"}, ["a"]), "{}\n")
+    decision = Decision(kind=LINK, nodes=("b.layers", "b"), target="a", here=False)
+    agree(engine, review, [decision])
+    text = review_text(review, [decision])
+    assert text.index('"layers": "a"  # for') < text.index('"b": "a"       # for')
+
+
 @pytest.mark.bulk
 @pytest.mark.parametrize("name", sorted(folder.name for folder in PAIRS.iterdir()))
 def test_same_bytes_on_real_pairs(engine: Engine, name: str) -> None:
