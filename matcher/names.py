@@ -82,15 +82,22 @@ def words(identifier: str) -> tuple[str, ...]:
 
     A lone letter between digits (``w1``, ``4h``, ``x3y``) is no word: such a part stays whole.
     """
+    return _split(identifier)
+
+
+def _split(identifier: str) -> tuple[str, ...]:
     found: list[str] = []
     for part in _PART.findall(identifier):
+        if part.isalpha() and part.islower():  # as most are: one word as it is
+            found.append(part)
+            continue
         split = _WORD.findall(part)
         digits = any(word.isdigit() for word in split)
         if digits and any(len(word) == 1 and word.isalpha() and word not in "dD" for word in split):
             found.append(part.lower())
         else:
             found.extend(word.lower() for word in split)
-    return tuple(_LONG.get(word, word) for word in found)
+    return tuple([_LONG.get(word, word) for word in found])
 
 
 @lru_cache(maxsize=1 << 16)
@@ -110,18 +117,19 @@ def likeness(one: str, other: str) -> float:
     left, right = words(one), words(other)
     if left == right:
         return 0.97
-    common = sum(_weight(word) for word in set(left) & set(right))
-    total = sum(map(_weight, set(left))) + sum(map(_weight, set(right)))
-    shared = 2 * common / total if total else 0.0
+    ours, theirs = _weights(one), _weights(other)
+    total = sum(ours.values()) + sum(theirs.values())
+    shared = 2 * sum([weight for word, weight in ours.items() if word in theirs]) / total if total else 0.0
     return max(0.9 * shared, 0.5 * Indel.normalized_similarity(one.lower(), other.lower()))
 
 
 _FILLER = frozenset({"linear", "projection", "layer", "module", "model", "weight", "op", "block"})
 
 
-def _weight(word: str) -> float:
-    """Words that most names carry say little."""
-    return 0.35 if word in _FILLER else 1.0
+@lru_cache(maxsize=1 << 16)
+def _weights(identifier: str) -> dict[str, float]:
+    """What each word of an identifier weighs; words that most names carry say little."""
+    return {word: 0.35 if word in _FILLER else 1.0 for word in words(identifier)}
 
 
 @lru_cache(maxsize=1 << 16)
@@ -132,6 +140,6 @@ def is_known(identifier: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> frozenset[str]:
-    names = " ".join((*ROLE_NAMES.values(), *NORM_NAMES.values())).split()
-    found = {word for name in names for word in words(name) if not word.isdigit()}
+    parts = set(_PART.findall(" ".join((*ROLE_NAMES.values(), *NORM_NAMES.values()))))
+    found = {word for word in _split(" ".join(parts)) if not word.isdigit()}
     return frozenset(found | set(_LONG) | set(_LONG.values()))
