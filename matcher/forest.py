@@ -16,7 +16,7 @@ from functools import cache
 
 from .assign import Links, assign
 from .fold import Folded
-from .levels import Level, Levels, Nodes, numbered, regroupings, replaced, soluble, thinned
+from .levels import Level, Levels, Nodes, Standing, numbered, regroupings, replaced, soluble, thinned
 from .names import words
 from .score import PairScorer, Weights
 from .sequence import align_sequences, uncrossed
@@ -180,7 +180,7 @@ class Aligner:
     def _moves(self, here: Level, there: Level, links: Links, worth: dict[int, float]) -> list[Move]:
         """Levels to dissolve that can gain anything, best bound first."""
         extra = self.weights.only
-        from_left, from_right = self._reaches(here.keys, there.keys)
+        from_left, from_right = self._reaches(here.kinds, there.kinds)
         moves: list[Move] = []
         for a, b in links:
             if soluble(self.left, a) and soluble(self.right, b) and not self._both_lists(a, b):
@@ -191,19 +191,25 @@ class Aligner:
                 moves.append(Move(bound - worth[a], a, ours, b, theirs))
         for a in here.nodes:
             lost = worth.get(a, 0.0) - extra
-            for by, keys in self._here.chain(a):
-                bound = sum(map(from_left, keys)) - lost
+            for by in self._here.chain(a):
+                bound = self._bound(by, there, from_left, lost)
                 if bound > _EPSILON:
-                    moves.append(Move(bound, a, by, -1, ()))
+                    moves.append(Move(bound, a, by.nodes, -1, ()))
         taken = {b: worth[a] for a, b in links}
         for b in there.nodes:
             lost = taken.get(b, 0.0) - extra
-            for by, keys in self._there.chain(b):
-                bound = sum(map(from_right, keys)) - lost
+            for by in self._there.chain(b):
+                bound = self._bound(by, here, from_right, lost)
                 if bound > _EPSILON:
-                    moves.append(Move(bound, -1, (), b, by))
+                    moves.append(Move(bound, -1, (), b, by.nodes))
         moves.sort(key=lambda move: -move.bound)
         return moves
+
+    def _bound(self, by: Standing, against: Level, reach: Callable[[int], float], lost: float) -> float:
+        """The most that can be gained; 0 without a look at any pair where even the best of pairs would be too few."""
+        if self.scorer.ceiling * by.size[not against.listed] <= lost:
+            return 0.0
+        return sum(map(reach, by.keys)) - lost
 
     def _both_lists(self, a: int, b: int) -> bool:
         """Whether both are numbered lists: their elements are aligned in order, which assignment would forget."""

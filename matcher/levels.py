@@ -20,32 +20,48 @@ _MOST_UNITS = 160
 _RANKED = dict.fromkeys(("linear", "embedding", "router"), "matrix")  # genera that unknown names cannot tell apart
 
 Nodes = tuple[int, ...]
-Standing = tuple[Nodes, Nodes]  # nodes, and their keys
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What stands in the place of a dissolved node.
+
+    ``size`` counts all nodes that the alignment could pair below and among these, with anything and with anything but
+    a list.
+    """
+
+    nodes: Nodes
+    keys: Nodes
+    size: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
     """Nodes that stand beside each other.
 
-    Their keys, genera with position (0 first to 1 last of its genus), the genera that only one of them has, and the
-    places of dissolved lists among them.
+    Their keys, and each key once; genera with position (0 first to 1 last of its genus), the genera that only one of
+    them has, the places of dissolved lists among them, and whether there is a list among them.
     """
 
     nodes: Nodes
     keys: Nodes
+    kinds: Nodes
     places: list[tuple[str, float]]
     lone: frozenset[str]
     lists: list[list[int]]
+    listed: bool
 
 
 class Levels:
     """The levels of one side, each described once; not frozen because its memory grows."""
 
-    __slots__ = ("_chains", "_genera", "_known", "side")
+    __slots__ = ("_chains", "_genera", "_known", "_lists", "side")
 
     def __init__(self, side: Folded) -> None:
         self.side = side
         self._genera = tuple([_RANKED.get(trait.genus, trait.genus) for trait in side.traits])
+        below = side.tree.children
+        self._lists = frozenset([kind for kind, node in enumerate(side.first) if numbered(side, below[node])])
         self._known: dict[Nodes, Level] = {}
         self._chains: dict[int, list[Standing]] = {}
 
@@ -61,7 +77,10 @@ class Levels:
         if known is None:
             places, count = _places([self._genera[max(node, -1 - node)] for node in nodes])
             lone = frozenset([genus for genus, size in count.items() if size == 1 and genus])
-            known = Level(nodes, self.keys(nodes), places, lone, _dissolved_lists(self.side, nodes))
+            keys = self.keys(nodes)
+            kinds = tuple(dict.fromkeys(keys))
+            listed = not self._lists.isdisjoint(kinds)
+            known = Level(nodes, keys, kinds, places, lone, _dissolved_lists(self.side, nodes), listed)
             self._known[nodes] = known
         return known
 
@@ -83,9 +102,17 @@ class Levels:
         standing: Nodes = (node,)
         while soluble(self.side, node) and len(found) < _DEEPEST_CHAIN:
             standing = replaced(standing, node, self.inside(node))
-            found.append((standing, self.keys(standing)))
+            found.append(Standing(standing, self.keys(standing), self._size(standing)))
             node = max(tree.children[node], key=lambda child: (tree.ends[child] - child, -child))
         return found
+
+    def _size(self, nodes: Nodes) -> tuple[int, int]:
+        tree, whole, short = self.side.tree, len(nodes), len(nodes)
+        for node in nodes:
+            if node >= 0 and tree.children[node]:
+                whole += tree.ends[node] - node - 1
+                short += sum([tree.ends[child] - child for child in thinned(self.side, tree.children[node])])
+        return whole, short
 
 
 def numbered(side: Folded, nodes: Nodes) -> bool:

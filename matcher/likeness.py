@@ -6,6 +6,8 @@ Limits: a number says nothing, and two names of which neither is known are compa
 
 from __future__ import annotations
 
+from functools import cache
+
 from .lexicon import KIN
 from .names import is_known, likeness
 from .roles import CONTEXT_STREAM, GROUPED, Roles
@@ -26,6 +28,7 @@ def role_likeness(one: Roles, other: Roles) -> float | None:
     return best
 
 
+@cache
 def _kin(left: str, right: str) -> float:
     if left == right:
         return 1.0

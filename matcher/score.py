@@ -109,7 +109,7 @@ def genus_value(one: str, other: str, weights: Weights) -> float:
 class PairScorer:
     """Own values of pairs of kinds, each computed once; not frozen because its memory grows."""
 
-    __slots__ = ("_numbers", "_owns", "_sizes", "_usual", "_widths", "hopeless", "left", "right", "weights")
+    __slots__ = ("_numbers", "_owns", "_sizes", "_usual", "_widths", "ceiling", "hopeless", "left", "right", "weights")
 
     def __init__(self, left: Folded, right: Folded, weights: Weights) -> None:
         self.left = left
@@ -125,6 +125,7 @@ class PairScorer:
         self._sizes = result_sizes(left, right)
         self._usual = usual_calls(left.tree), usual_calls(right.tree)
         self._widths = unequal_widths(left.traits, right.traits)
+        self.ceiling = self._ceiling()
 
     def own(self, one: int, other: int) -> float:
         """The value of a pair of kinds without what is below them."""
@@ -132,6 +133,14 @@ class PairScorer:
         if known is None:
             known = self._owns[one, other] = self._own(self.left.first[one], self.right.first[other])
         return known
+
+    def _ceiling(self) -> float:
+        """What no pair can be worth more than, whatever its surroundings add: all that may speak for one."""
+        w = self.weights
+        shapes = (w.vector_equal, w.shape_equal, w.shape_in_proportion, w.shape_transposed, w.shape_compatible)
+        parts = (w.name, w.genus_equal, w.cls, max(shapes), w.shared, w.bias, w.block, w.only)
+        seen = [weight for weight, _ in self._numbers] + ([w.size] if self._sizes else [])
+        return sum([max(0.0, part) for part in (*parts, *seen)]) - max(0.0, w.name * w.name_middle)
 
     def shares(self, a: int, b: int) -> dict[str, float]:
         """What each part of the evidence adds to the own value of two nodes, in log odds; they sum up to it."""
@@ -176,6 +185,8 @@ class PairScorer:
 
     def _measured(self, a: int, b: int) -> float:
         """What the figures of two runs say for the kinds of two nodes, in log odds; 0 where they say nothing."""
+        if not self._numbers:
+            return 0.0
         one, other = self.left.kind[a], self.right.kind[b]
         return sum(weight * found.value(one, other) for weight, found in self._numbers)
 
