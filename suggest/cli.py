@@ -65,18 +65,13 @@ def suggest(  # noqa: PLR0913  a command takes what its options give
     knowledge: Knowledge,
 ) -> int:
     """Draft the mapping from NPU to BENCH."""
-    from .invert import reversed_draft  # noqa: PLC0415
-    from .read import read_pair  # noqa: PLC0415
     from .render import render, summary  # noqa: PLC0415
 
     if both is not None and output is not None and Path(both).resolve() == Path(output).resolve():
         raise click.UsageError("-o and --both name the same file.")
     with shown(quiet=quiet):
-        sources = read_pair(npu, bench)
-        found, text = knowledge.drafted(*sources, style, level or "", comments=not no_comments)
-        drafts = [found]
-        if both is not None:
-            drafts.append(reversed_draft(found, level or ""))
+        wanted = {"comments": not no_comments, "both": both is not None}
+        drafts, text = knowledge.drafts(npu, bench, style, level or "", **wanted)
     if both is not None:
         write(render(drafts[1], style, comments=not no_comments), both, "--both")
     write(text, output)
@@ -84,7 +79,7 @@ def suggest(  # noqa: PLR0913  a command takes what its options give
         said = [line for one in drafts for line in summary(one)]
         warnings = dict.fromkeys(line for line in said if line.startswith("warning: "))
         click.echo("\n".join([*warnings, *(line for line in said if line not in warnings)]), err=True)
-    return 0 if found.matched and not any(one.faults for one in drafts) else _FINDINGS
+    return 0 if drafts[0].matched and not any(one.faults for one in drafts) else _FINDINGS
 
 
 @cli.command(epilog=_SIDES)

@@ -6,7 +6,6 @@ differs from the alignment is reported as the fault that it is.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -16,6 +15,7 @@ from .apis import Apis, Side, api_wishes, count_apis, has_apis, is_api, misled
 from .collapse import collapsed, topmost
 from .drift import Drift, drift
 from .errors import LayermapError
+from .group_lines import group_lines
 from .mapping import LayerMap, Rule
 from .replay import NOWHERE
 from .scopes import Scopes
@@ -58,6 +58,12 @@ class Draft:
         doubtful = [rule for rule in self.layer_map.rules if rule.note.startswith("review")]
         return tuple(sorted(doubtful, key=lambda rule: 1.0 if rule.confidence is None else rule.confidence))
 
+    def speaks_for_all(self) -> bool:
+        """Whether the draft is one of what was left out too (`suggest.thin`): no rule tells equal layers apart."""
+        moved = self.npu.repeats.moved() | self.bench.repeats.moved()
+        texts = (text for rule in self.layer_map.rules for text in (rule.section, rule.key, rule.target))
+        return not moved or not (self.faults or any(moved.intersection(text.split(".")) for text in texts))
+
 
 def draft(npu: Source, bench: Source, level: str = "") -> Draft:
     """The draft mapping of two inputs; ``level`` as for `draft_of`."""
@@ -88,14 +94,14 @@ def draft_of(
         bench=bench,
         alignment=alignment,
         layer_map=annotated(synthesis, here, places, alignment),
-        matched=len(hit),
-        npu_modules=alignment.npu.called_count(),
-        bench_modules=alignment.bench.called_count(),
-        npu_only=tuple(collapsed(topmost(npu_only, hit))),
-        npu_only_count=len(npu_only),
-        bench_only=tuple(collapsed(topmost(bench_only, hit_bench))),
-        bench_only_count=len(bench_only),
-        groups=_group_lines(alignment),
+        matched=npu.repeats.count(hit),
+        npu_modules=npu.repeats.count(_called(alignment.npu)),
+        bench_modules=bench.repeats.count(_called(alignment.bench)),
+        npu_only=tuple(collapsed(topmost(npu_only, hit), npu.repeats)),
+        npu_only_count=npu.repeats.count(npu_only),
+        bench_only=tuple(collapsed(topmost(bench_only, hit_bench), bench.repeats)),
+        bench_only_count=bench.repeats.count(bench_only),
+        groups=group_lines(alignment, npu, bench),
         faults=tuple(paths[node] for node in wrong_nodes(here, there, wanted, landing)),
         drift=drift(npu, bench, hit),
         apis=count_apis(here, there, landing),
@@ -223,23 +229,3 @@ def _note(rule: Rule, confidence: float | None, decided: list[Pair], alignment: 
             said.append(f"or {alignment.bench.names[rival.runner_up]}")
     text = ", ".join(said)
     return f"review: {text}" if (doubtful or fused is not None or guess) and text else "review" if doubtful else text
-
-
-def _group_lines(alignment: Alignment) -> tuple[str, ...]:
-    """Fused correspondences that no rule can express, collapsed over layers."""
-    npu, bench = alignment.npu, alignment.bench
-    lines: dict[str, list[str]] = {}
-    for group in alignment.groups:
-        if len(group.npu) == 1:
-            key = _sum(bench.names[node] for node in group.bench)
-            lines.setdefault(f"{{}} covers {key}", []).append(npu.paths[group.npu[0]])
-        else:
-            key = _sum(npu.names[node] for node in group.npu)
-            lines.setdefault(f"{{}} covers {key} of the NPU side", []).append(bench.paths[group.bench[0]])
-    return tuple(text.format(line) for text, paths in lines.items() for line in collapsed(paths))
-
-
-def _sum(names: Iterable[str]) -> str:
-    """The names of a group's members, each once, with its number where there are several (``4 x up_proj``)."""
-    count = Counter(names)
-    return " + ".join(name if number == 1 else f"{number} x {name}" for name, number in count.items())

@@ -8,11 +8,12 @@ prove equal tensors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from matcher import comparable, difference
+from matcher import Numbers, comparable, difference
 
+from .repeats import counterparts
 from .source import Source
 
 _AGREES = 1e-2  # relative difference up to which two results are reported as equal: a rounding or two of bfloat16
@@ -41,23 +42,34 @@ class Drift:
 
 def drift(npu: Source, bench: Source, hit: Mapping[str, str]) -> Drift:
     """Compare what the modules returned that ``hit`` lays on each other, NPU path to bench path."""
-    if not any(npu.tree.outputs) or not any(bench.tree.outputs):
+    here, there = _results(npu), dict(_results(bench))
+    if not here or not there:
         return Drift(0, 0, None)
-    node_of, place = npu.tree.id_of(), bench.tree.id_of()
     compared = agreeing = 0
     exact = True
     first: tuple[str, str] | None = None
-    for scope in dict.fromkeys(entry.scope for entry in npu.entries if entry.state == "forward"):
-        path = ".".join(scope)
-        if path not in hit:
-            continue
-        ours, theirs = npu.tree.outputs[node_of[path]], bench.tree.outputs[place[hit[path]]]
-        if ours is None or theirs is None or not comparable(ours, theirs):
+    images = counterparts([path for path, _ in here], hit, npu.repeats, bench.repeats)
+    for (path, ours), image in zip(here, images, strict=True):
+        theirs = there.get(image) if image is not None else None
+        if image is None or theirs is None or not comparable(ours, theirs):
             continue
         exact = exact and not (ours.measured and theirs.measured)
         compared += 1
         if difference(ours, theirs) <= _AGREES:
             agreeing += 1
         elif first is None:
-            first = path, hit[path]
+            first = path, image
     return Drift(compared, agreeing, first, exact)
+
+
+def _results(source: Source) -> Sequence[tuple[str, Numbers]]:
+    """The statistics of the first results of modules, in the order of the dump."""
+    if source.repeats:
+        return source.results
+    if not any(source.tree.outputs):
+        return ()
+    node_of, outputs = source.tree.id_of(), source.tree.outputs
+    scopes = dict.fromkeys(entry.scope for entry in source.entries if entry.state == "forward")
+    nodes = ((path, node_of.get(path)) for path in map(".".join, scopes))
+    found = ((path, outputs[node]) for path, node in nodes if node is not None)
+    return [(path, numbers) for path, numbers in found if numbers is not None]

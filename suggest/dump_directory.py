@@ -20,7 +20,7 @@ from pathlib import Path
 
 from .errors import ReadError
 from .progress import stage
-from .read_dump import FILES, read_rank
+from .read_dump import FILES, read_rank, recording_of
 from .recording import Merger, Recording
 from .side_by_side import with_processes, with_threads
 from .source import Source
@@ -34,6 +34,16 @@ _PIECE = 1 << 20
 def holds_dumps(directory: Path) -> bool:
     """Whether there is a dump in or below a directory."""
     return next(_rank_directories(directory), None) is not None
+
+
+def only_dump(directory: Path) -> Path | None:
+    """The directory of the one dump at or below a directory, None if there are several, or none at all."""
+    homes: set[Path] = set()
+    for home in _rank_directories(directory):
+        homes.add(home)
+        if len(homes) > 1:
+            break
+    return homes.pop() if len(homes) == 1 else None
 
 
 def read_directory(directory: Path, label: str) -> Source:
@@ -95,7 +105,7 @@ def _natural(path: Path) -> list[list[tuple[int, str]]]:
 
 
 def _read(directory: Path, home: Path) -> Recording:
-    return read_rank(home, home.relative_to(directory).as_posix())
+    return recording_of(read_rank(home, home.relative_to(directory).as_posix()))
 
 
 def _size(home: Path) -> int:

@@ -24,6 +24,7 @@ from .read_json import read_json
 from .read_keys import looks_like_keys, read_keys
 from .read_state_dict_error import CHECKPOINT, MODEL, is_state_dict_error, read_state_dict_error
 from .read_text import read_text
+from .read_thin import read_thin
 from .read_torchinfo import is_torchinfo, read_torchinfo
 from .read_vis import SIDES, SQLITE_MAGIC, read_vis_db
 from .source import Source
@@ -45,8 +46,13 @@ def read(path: str, side: str = NPU) -> Source:
     return _of_file(input_at(name), side, part)
 
 
-def read_pair(npu: str, bench: str) -> tuple[Source, Source]:
-    """Both sides; two lists of parameters are held against each other parameter by parameter."""
+def read_pair(npu: str, bench: str, *, thin: bool = False) -> tuple[Source, Source]:
+    """Both sides; two lists of parameters are held against each other parameter by parameter.
+
+    If ``thin``, of large dumps only the modules that tell as much as all (`suggest.thin`).
+    """
+    if thin and (found := read_thin(npu, bench)) is not None:
+        return found
     names, parts = zip(*map(_split, (npu, bench)), strict=True)
     if names == ("-", "-"):
         both = input_at("-")

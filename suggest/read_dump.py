@@ -11,8 +11,9 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from matcher import Module
 
@@ -20,7 +21,7 @@ from .entries import entries_of
 from .errors import ReadError
 from .files import Input
 from .recording import Recording, is_module
-from .records import Records, read_records
+from .records import Records, is_read, read_records
 from .source import LAYER_PREFIXES, Entry
 from .stream import JsonStream
 
@@ -33,7 +34,23 @@ _NAME_DOTS = 3  # a name with fewer dots is no entry: optimizer, clip_grad
 Parents = Mapping[str, "str | None"]
 
 
-def read_rank(home: Path, where: str) -> Recording:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What the files of one rank tell, not yet made into modules; None for a file that is not there.
+
+    ``where`` names the rank within the input, ``label`` is how to name its files to the user.
+    """
+
+    where: str
+    label: str
+    records: Records | None = None
+    parents: Parents | None = None
+    stack: Mapping[str, list[str]] = field(default_factory=dict)
+    framework: object = None
+    notes: tuple[str, ...] = ()
+
+
+def read_rank(home: Path, where: str) -> Contents:
     """Everything that msprobe wrote into the directory of one rank."""
     files = {name: home / name for name in (*FILES, "stack.json") if (home / name).is_file()}
     notes = []
@@ -43,8 +60,8 @@ def read_rank(home: Path, where: str) -> Recording:
     return read_files(files, where, str(home), notes)
 
 
-def read_files(files: Mapping[str, Path], where: str, label: str, notes: Iterable[str] = ()) -> Recording:
-    """The recording of the files at hand, by what they are called."""
+def read_files(files: Mapping[str, Path], where: str, label: str, notes: Iterable[str] = ()) -> Contents:
+    """What the files at hand tell, by what they are called."""
     records, framework = None, None
     if "dump.json" in files:
         place = files["dump.json"]
@@ -55,44 +72,51 @@ def read_files(files: Mapping[str, Path], where: str, label: str, notes: Iterabl
         place = files["construct.json"]
         parents = parents_of(_flat(_stream(place)), str(place))
     stack = old_stack(_stream(files["stack.json"])) if "stack.json" in files else {}
-    return recording_of(records, parents, stack, framework, where=where, label=label, notes=notes)
+    return Contents(
+        where=where,
+        label=label,
+        records=records,
+        parents=parents,
+        stack=stack,
+        framework=framework,
+        notes=tuple(notes),
+    )
 
 
-def recording_of(
-    records: Records | None,
-    parents: Parents | None,
-    stack: Mapping[str, list[str]],
-    framework: object,
-    *,
-    where: str,
-    label: str,
-    notes: Iterable[str] = (),
-) -> Recording:
-    """The recording of what the files tell; None for a file that is not there."""
-    said = list(notes)
-    known = records or Records()
-    names = known.names
-    parents = parents or {}
+def noted(contents: Contents) -> tuple[str, ...]:
+    """The notes on the files, with what they do not tell of each other's names."""
+    names = contents.records.names if contents.records is not None else ()
+    parents = contents.parents or {}
     if not names:
-        names = [name for name in parents if name.count(".") >= _NAME_DOTS]
-        if records is not None and parents:
-            said.append(STRUCTURE)
-    elif missing := _missing(names, parents):
-        said.append(f"{len(missing)} modules of construct.json are not in dump.json, first {missing[0]}")
-    entries, bad = entries_of(names, parents, stack, _framework(framework, names))
+        return (*contents.notes, STRUCTURE) if contents.records is not None and parents else contents.notes
+    missing = _missing(names, parents)
+    if not missing:
+        return contents.notes
+    return (*contents.notes, f"{len(missing)} modules of construct.json are not in dump.json, first {missing[0]}")
+
+
+def recording_of(contents: Contents) -> Recording:
+    """The recording of what the files tell."""
+    said = list(noted(contents))
+    known = contents.records or Records()
+    parents = contents.parents or {}
+    names = known.names or [name for name in parents if name.count(".") >= _NAME_DOTS]
+    entries, bad = entries_of(names, parents, contents.stack, _framework(contents.framework, names))
     said += [f"{item.name!r} has too few parts: msprobe drops the whole mapping for this dump" for item in bad[:3]]
     if not parents:
         entries = tuple(entry for entry in entries if is_module(entry))
     forward = [entry for entry in entries if is_module(entry) and entry.state == "forward"]
     if not forward:
-        raise ReadError(label, "no module among the recorded entries", "dump with level L0 or mix")
+        raise ReadError(contents.label, "no module among the recorded entries", "dump with level L0 or mix")
     if known.shapeless:
         said.append(f"{known.shapeless} parameters have no readable shape")
-    return Recording(where, tuple(_modules(forward, known)), entries, tuple(said))
+    return Recording(contents.where, tuple(_modules(forward, known)), entries, tuple(said))
 
 
 def parents_of(raw: Mapping[str, object], label: str) -> dict[str, str | None]:
     """The parents that construct.json tells, without micro-steps; raises `ReadError` at a value of another kind."""
+    if set(map(type, raw.values())) <= {str, type(None)}:
+        return cast("dict[str, str | None]", dict(raw))
     parents: dict[str, str | None] = {}
     for name, value in raw.items():
         if value is None or isinstance(value, str):
@@ -154,10 +178,12 @@ def _flat(stream: JsonStream) -> dict[str, Any]:
     return found
 
 
-def _missing(names: Iterable[str], parents: Parents) -> list[str]:
+def _missing(names: Sequence[str], parents: Parents) -> list[str]:
     """Forward calls of modules that only construct.json knows."""
     known = set(names)
-    return [name for name in parents if name.startswith(LAYER_PREFIXES) and ".forward." in name and name not in known]
+    if known.issuperset(parents):
+        return []
+    return [name for name in parents if name not in known and is_read(name)]
 
 
 def _framework(known: object, names: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 from .errors import ReadError
 from .files import Input
 from .parameters import Parameter, source_of_names, source_of_parameters
-from .read_dump import FILES, MICRO_STEPS, parents_of, read_files, recording_of
+from .read_dump import FILES, MICRO_STEPS, Contents, parents_of, read_files, recording_of
 from .read_index import file_map, index_source
 from .read_tree import FORMAT, modules_source, tree_source
 from .read_vis import SIDES, Drawing, read_vis, read_vis_nodes
@@ -48,9 +48,9 @@ class _Found:
 def read_json(source: Input, side: str) -> Source:
     """The side that a JSON file tells; raises `ReadError` with the line, or with the keys of an unknown kind."""
     label = source.label
-    siblings = _siblings(source.place)
-    if len(siblings) > 1 and _is_msprobes(source):
-        return source_of(read_files(siblings, label, label), label, "msprobe dump")
+    contents = dump_beside(source)
+    if contents is not None:
+        return source_of(recording_of(contents), label, "msprobe dump")
     stream = JsonStream(source.chunks(), label)
     if stream.peek() == "[":
         elements = list(stream.elements())
@@ -65,6 +65,12 @@ def read_json(source: Input, side: str) -> Source:
     if found.flat.get("format") == FORMAT:
         return tree_source(found.flat, label)
     return _of_flat(found.flat, source)
+
+
+def dump_beside(source: Input) -> Contents | None:
+    """What a file of msprobe's and those beside it tell; None for one that stands alone, or is called otherwise."""
+    siblings = _siblings(source.place)
+    return read_files(siblings, source.label, source.label) if len(siblings) > 1 and _is_msprobes(source) else None
 
 
 def _walk(stream: JsonStream) -> _Found:
@@ -87,8 +93,8 @@ def _walk(stream: JsonStream) -> _Found:
 
 def _of_dump(found: _Found, source: Input) -> Source:
     framework = found.flat.get("framework")
-    recording = recording_of(found.records, None, {}, framework, where=source.label, label=source.label)
-    return source_of(recording, source.label, "msprobe dump")
+    contents = Contents(where=source.label, label=source.label, records=found.records, framework=framework)
+    return source_of(recording_of(contents), source.label, "msprobe dump")
 
 
 def _is_msprobes(source: Input) -> bool:
@@ -133,9 +139,8 @@ def _is_construct(names: Mapping[str, object]) -> bool:
 
 
 def _of_construct(flat: Mapping[str, object], source: Input) -> Source:
-    parents = parents_of(flat, source.label)
-    recording = recording_of(None, parents, {}, None, where=source.label, label=source.label)
-    return source_of(recording, source.label, "msprobe dump")
+    contents = Contents(where=source.label, label=source.label, parents=parents_of(flat, source.label))
+    return source_of(recording_of(contents), source.label, "msprobe dump")
 
 
 def _shape(value: object) -> tuple[int, ...] | None:

@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 
 from .errors import ReadError
-from .read_dump import recording_of
+from .read_dump import Contents, recording_of
 from .recording import Merger, Recording, source_of
 from .records import Records
 from .source import LAYER_PREFIXES, Source
@@ -49,7 +49,7 @@ class Drawing:
 
     def recording(self, where: str, label: str) -> Recording:
         """What was drawn, as msprobe had recorded it."""
-        return recording_of(self._records, self._parents, {}, None, where=where, label=label)
+        return recording_of(Contents(where=where, label=label, records=self._records, parents=self._parents))
 
 
 def read_vis_db(place: Path, label: str, side: str) -> Source:

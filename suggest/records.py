@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,21 +80,34 @@ def read_records(stream: JsonStream) -> Records:
     read: set[str] = set()
     for batch in stream.batches(msgspec.Raw):
         records.names += batch
-        for name, record in batch.items():
-            head = name.rpartition(".")[0]
-            if head not in read and is_read(name):
-                read.add(head)
-                if isinstance(record, msgspec.Raw):
-                    raw = bytes(record)
-                    told = known.get(raw)
-                    if told is None:
-                        told = told_by(decode(raw))
-                        if len(known) < _REMEMBERED:
-                            known[raw] = told
-                else:
-                    told = told_by(record) if isinstance(record, dict) else _NOTHING
+        for name in _first_calls(batch, read):
+            record = batch[name]
+            if isinstance(record, msgspec.Raw):
+                raw = bytes(record)
+                told = known.get(raw)
+                if told is None:
+                    told = told_by(decode(raw))
+                    if len(known) < _REMEMBERED:
+                        known[raw] = told
+            else:
+                told = told_by(record) if isinstance(record, dict) else _NOTHING
+            if told is not _NOTHING:
                 records.add(name, told)
     return records
+
+
+def _first_calls(names: Iterable[str], read: set[str]) -> list[str]:
+    """The forward calls among these names that are the first of their module; ``read`` are the modules of those before
+    them, each named as its call 0, and gets the new ones.
+    """
+    found = []
+    for name in names:
+        if is_read(name):
+            module = name if name.endswith(".0") else f"{name.rpartition('.')[0]}.0"
+            if module not in read:
+                read.add(module)
+                found.append(name)
+    return found
 
 
 def told_by(record: Mapping[str, object]) -> Told:

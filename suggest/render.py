@@ -51,7 +51,8 @@ def summary(draft: Draft) -> list[str]:
 
 def matching(npu: Source, bench: Source) -> str:
     """What is being done once both sides are read."""
-    return f"matching {len(npu.tree):,} with {len(bench.tree):,} modules"
+    count = (source.repeats.count(source.tree.paths) for source in (npu, bench))
+    return "matching {:,} with {:,} modules".format(*count)
 
 
 def _shown(rule: Rule) -> str:

@@ -13,7 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from matcher import Shape, Tree
+from matcher import Numbers, Shape, Tree
+
+from .repeats import NONE, Repeats
 
 LAYER_PREFIXES = ("Module", "Cell")
 _MODULES = tuple(f"{prefix}." for prefix in LAYER_PREFIXES)
@@ -48,6 +50,8 @@ class Source:
 
     ``entries`` stand in the order of dump.json; ``notes`` are warnings for the user. ``parameters``
     are the names that the input lists, with shapes where known, if it is a list of parameters (`suggest.parameters`).
+    ``repeats`` tells for which modules that were left out others stand, if any (`suggest.thin`), and ``results`` then
+    the statistics of the first results of all modules, by path, in the order of dump.json.
     """
 
     label: str
@@ -56,3 +60,5 @@ class Source:
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
     parameters: tuple[tuple[str, Shape | None], ...] = ()
+    repeats: Repeats = NONE
+    results: tuple[tuple[str, Numbers], ...] = ()

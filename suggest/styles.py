@@ -12,3 +12,4 @@ STYLES = (
     "vis-config",
     "model-explorer",
 )
+BRIEF = ("yaml", "json")  # what names rules, and of modules only those without counterpart

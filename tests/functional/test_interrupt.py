@@ -59,33 +59,36 @@ def test_a_terminal_shows_the_stage_and_an_interrupt_clears_it(examples: Path, t
 
 
 def until_it_reads(process: subprocess.Popen[str]) -> None:
-    """Wait until a file of a dump is open; where nobody can tell, a second."""
-    opened = Path(f"/proc/{process.pid}/fd")
-    if not opened.is_dir():
+    """Wait until it, or a process that it started, has a file of a dump open; where nobody can tell, a second."""
+    tasks = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not tasks.is_file():
         time.sleep(1.0)
         return
     while process.poll() is None:
         with contextlib.suppress(OSError):
-            if any(str(link.readlink()).endswith("dump.json") for link in opened.iterdir()):
+            opened = [Path(f"/proc/{task}/fd") for task in (process.pid, *tasks.read_text().split())]
+            if any(str(link.readlink()).endswith("dump.json") for place in opened for link in place.iterdir()):
                 return
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.3, 0.6])
-def test_an_interrupt_at_any_time_leaves_nothing_behind(tmp_path: Path, delay: float) -> None:
-    sides = made(tmp_path / "in", Net(layers=61, experts=64))
+@pytest.mark.parametrize(("style", "delay"), [("yaml", 0.0), ("pairs", 0.0), ("pairs", 0.3), ("pairs", 0.6)])
+def test_an_interrupt_at_any_time_leaves_nothing_behind(tmp_path: Path, style: str, delay: float) -> None:
+    """A format that names every module takes long enough to be interrupted anywhere."""
+    sides = made(tmp_path / "in", Net(layers=61, experts=96))
     place = tmp_path / "out"
     place.mkdir()
     process = subprocess.Popen(
-        [*COMMAND, "suggest", *sides, "-o", str(place / "mapping.yaml")],
+        [*COMMAND, "suggest", *sides, "--format", style, "-o", str(place / "mapping.yaml")],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
     until_it_reads(process)
     time.sleep(delay)
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     output, errors = process.communicate()
     assert (process.returncode, output, errors.lstrip("\n")) == (130, "", "layermap: interrupted\n")
     assert list(place.iterdir()) == []
