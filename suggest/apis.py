@@ -40,7 +40,7 @@ Pools = dict[int, list[int]]
 
 def has_apis(scopes: Scopes) -> bool:
     """Whether a dump holds APIs (level ``mix``)."""
-    return any(is_api(scopes, node) for node in range(1, len(scopes)))
+    return any(scopes.api_calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +68,22 @@ def count_apis(here: Scopes, there: Scopes, landing: Landing) -> Apis:
     """What a mapping matches of the forward calls of APIs, replayed."""
     matched = total = 0
     for node, place in enumerate(landing.nodes):
-        names = here.entries[node].get(_FORWARD, ())
         partners = len(there.entries[place].get(_FORWARD, ())) if place != NOWHERE else 0
-        calls = [call for call, name in enumerate(names) if is_api_name(name)]
-        total += len(calls)
-        matched += sum(call < partners for call in calls)
+        calls = here.api_calls[node]
+        if calls:
+            total += calls
+            matched += min(calls, partners)
+            continue
+        names = here.entries[node].get(_FORWARD, ())
+        beside = [call for call, name in enumerate(names) if is_api_name(name)] if len(names) > 1 else ()
+        total += len(beside)
+        matched += sum(call < partners for call in beside)
     return Apis(matched, total)
 
 
 def is_api(scopes: Scopes, node: int) -> bool:
     """Whether nothing but calls of an API was recorded at a node."""
-    return _calls(scopes, node) > 0
+    return scopes.api_calls[node] > 0
 
 
 def misled(here: Scopes, there: Scopes, wanted: Wanted) -> dict[int, None]:
@@ -126,8 +131,8 @@ def _paired(
 ) -> tuple[tuple[int, int], ...]:
     if not left or not right:
         return ()
-    ours = [Operator(node, here.names[node], _calls(here, node)) for node in left]
-    theirs = [Operator(node, there.names[node], _calls(there, node)) for node in right]
+    ours = [Operator(node, here.names[node], here.api_calls[node]) for node in left]
+    theirs = [Operator(node, there.names[node], there.api_calls[node]) for node in right]
     return paired(ours, theirs, strict=strict)
 
 
@@ -170,9 +175,3 @@ def _owner(scopes: Scopes, node: int, matched: Mapping[int, int]) -> int:
     while node not in matched:
         node = scopes.parents[node]
     return node
-
-
-def _calls(scopes: Scopes, node: int) -> int:
-    """How often an API was called; 0 for a module, and for an API that shares a module's place."""
-    names = scopes.entries[node].get(_FORWARD, ())
-    return len(names) if all(map(is_api_name, names)) else 0

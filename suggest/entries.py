@@ -43,13 +43,14 @@ class BadName:
 class _Known:
     """What earlier names have told, so that of a name that is like them only the end is looked at."""
 
-    __slots__ = ("above", "functions", "modules", "owned")
+    __slots__ = ("above", "called", "functions", "modules", "owned")
 
     def __init__(self) -> None:
         self.modules: dict[str, tuple[tuple[str, ...], str]] = {}  # scope and type, by a name up to the class
         self.above: dict[str, tuple[str, ...]] = dict.fromkeys(LAYER_PREFIXES, ())  # scopes, by a name up to there
         self.functions: dict[str, str] = {}  # of APIs, by a name up to the function
         self.owned: dict[str, dict[str, tuple[str, ...]]] = {}  # scopes of APIs, by their module's name up to the class
+        self.called: dict[str | None, dict[str, tuple[str, ...]]] = {}  # the same, by a call of the module
 
     def module(self, head: str) -> tuple[tuple[str, ...], str] | None:
         """Scope and type of a module, by its name up to the class; None for what is no module, or has no path."""
@@ -77,10 +78,13 @@ class _Known:
 
     def api(self, function: str, parent: str | None) -> tuple[str, ...]:
         """The scope of an API below a module; every call of the module has the same."""
-        around = self.owned.setdefault(parent.rsplit(".", 2)[0] if parent else "", {})
-        if function not in around:
-            around[function] = (*map(sys.intern, parent.split(".")[1:-3] if parent else ()), function)
-        return around[function]
+        around = self.called.get(parent)
+        if around is None:
+            around = self.called[parent] = self.owned.setdefault(parent.rsplit(".", 2)[0] if parent else "", {})
+        scope = around.get(function)
+        if scope is None:
+            scope = around[function] = (*map(sys.intern, parent.split(".")[1:-3] if parent else ()), function)
+        return scope
 
 
 def entries_of(
@@ -88,19 +92,16 @@ def entries_of(
 ) -> tuple[tuple[Entry, ...], tuple[BadName, ...]]:
     """The entries of a dump in its order, renumbered; and the names that msprobe would choke on, left out."""
     bad: list[BadName] = []
-    fine: set[str] = set()  # parents whose names are long enough
+    short = {parent for parent in set(construct.values()) if parent and 0 < parent.count(".") < _NAME_DOTS}
     found: list[Entry] = []
     backward: list[int] = []
     scopes: dict[str, tuple[str, ...]] = {}
     known = _Known()
     modules, functions = known.modules, known.functions
     for name in names:
-        parent = construct.get(name)
-        if parent is not None and parent not in fine:
-            if "." in parent and parent.count(".") < _NAME_DOTS:
-                bad.append(BadName(name))
-                continue
-            fine.add(parent)
+        if short and construct.get(name) in short:
+            bad.append(BadName(name))
+            continue
         start, _, last = name.rpartition(".")
         head, _, state = start.rpartition(".")
         if state in _STATES and last != _BACKWARD:
@@ -110,13 +111,17 @@ def entries_of(
                 continue
         if last in _STATES and head in functions:
             function = functions[head]
-            entry = Entry(name, known.api(function, parent), function, _STATES[last])
+            scope = scopes.get(f"{start}.forward") if last == _BACKWARD else None
+            if scope is not None:
+                found.append(Entry(name, scope, function, _BACKWARD))
+                continue
+            entry = Entry(name, known.api(function, construct.get(name)), function, _STATES[last])
         else:
             parts = name.split(".")
             if len(parts) <= _NAME_DOTS:
                 bad.append(BadName(name))
                 continue
-            entry = _entry(name, parts, parent, stack.get(name), framework)
+            entry = _entry(name, parts, construct.get(name), stack.get(name), framework)
             if not stack and parts[0] not in LAYER_PREFIXES and _GRAD not in parts[-2:]:
                 functions[head] = entry.type or ""
         if _BACKWARD in name:

@@ -71,13 +71,13 @@ def read_files(files: Mapping[str, Path], where: str, label: str, notes: Iterabl
     if "construct.json" in files:
         place = files["construct.json"]
         parents = parents_of(_flat(_stream(place)), str(place))
-    stack = old_stack(_stream(files["stack.json"])) if "stack.json" in files else {}
+    stack = files.get("stack.json")
     return Contents(
         where=where,
         label=label,
         records=records,
         parents=parents,
-        stack=stack,
+        stack=old_stack(_stream(stack)) if stack is not None and _names_stacks(_stream(stack)) else {},
         framework=framework,
         notes=tuple(notes),
     )
@@ -136,7 +136,7 @@ def is_parent(value: object) -> bool:
 
 
 def old_stack(stream: JsonStream) -> dict[str, list[str]]:
-    """The stacks of APIs by name, as 1.x wrote them; a stack.json of 8.1 and later tells nothing of scopes."""
+    """The stacks of APIs by name, as 1.x wrote them."""
     import msgspec  # noqa: PLC0415  start-up: a printed model needs none of it
 
     found: dict[str, list[str]] = {}
@@ -148,6 +148,11 @@ def old_stack(stream: JsonStream) -> dict[str, list[str]]:
             if isinstance(lines, list):
                 found[name] = [sys.intern(line) for line in lines if isinstance(line, str)]
     return found
+
+
+def _names_stacks(stream: JsonStream) -> bool:
+    """Whether a stack.json is one of 1.x; those of 8.1 and later number their stacks and tell nothing of scopes."""
+    return "." in next(stream.members(), "")
 
 
 def _stream(place: Path) -> JsonStream:

@@ -7,23 +7,27 @@ does not tell the class: no section can be meant for such a node.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .source import Entry
+from .source import LAYER_PREFIXES, Entry, is_api_name
 
 TOP_LAYER = "TopLayer"
+_MODULES = tuple(f"{prefix}." for prefix in LAYER_PREFIXES)
 
 
 @dataclass(frozen=True, slots=True)
 class Scopes:
-    """Parallel tuples by trie node, parents first; ``entries[i]`` maps a state to entry names in dump order."""
+    """Parallel tuples by trie node, parents first; ``entries[i]`` maps a state to entry names in dump order,
+    ``api_calls[i]`` is how often an API was called there, 0 where a module was recorded too.
+    """
 
     names: tuple[str, ...]
     parents: tuple[int, ...]
     types: tuple[str | None, ...]
     children: tuple[dict[str, int], ...]
     entries: tuple[dict[str, list[str]], ...]
+    api_calls: tuple[int, ...]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -86,4 +90,12 @@ class Scopes:
             else:
                 by_state[state] = [name]
             kinds[node] = kind
-        return Scopes(tuple(names), tuple(parents), tuple(kinds), tuple(children), tuple(found))
+        calls = tuple([_api_calls(by_state.get("forward", ())) for by_state in found])
+        return Scopes(tuple(names), tuple(parents), tuple(kinds), tuple(children), tuple(found), calls)
+
+
+def _api_calls(names: Sequence[str]) -> int:
+    """How many calls of an API these are; 0 if they are not, or not all."""
+    if not names or not is_api_name(names[0]):
+        return 0
+    return 0 if any(name.startswith(_MODULES) for name in names) else len(names)

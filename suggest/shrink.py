@@ -37,6 +37,7 @@ def shrunk(npu: Scopes, wanted: Wanted, kept: int = _KEPT) -> tuple[Scopes, dict
         types=tuple(npu.types[node] for node in nodes),
         children=tuple({n: new_id[c] for n, c in npu.children[node].items() if c in new_id} for node in nodes),
         entries=tuple(npu.entries[node] for node in nodes),
+        api_calls=tuple(npu.api_calls[node] for node in nodes),
     )
     return small, {new_id[node]: scope for node, scope in wanted.items() if node in new_id}
 
