@@ -71,14 +71,18 @@ def _once(arguments: Sequence[str], limit: float) -> Cost | None:
 
 
 def told(arguments: Sequence[str], runs: int, limit: float = 3600.0) -> dict[str, Any] | None:
-    """Medians of the seconds, and the most memory, by stage, of what ``python -m benchmarks.stages`` prints."""
+    """Medians of the seconds, and the most memory, by stage, of what ``python -m benchmarks.stages`` prints; and under
+    ``process`` the median of the whole process, from its start to its end.
+    """
     every = []
+    whole = []
     for _ in range(runs):
         one = _once(["-m", "benchmarks.stages", *arguments], limit)
         if one is None:
             return None
         every.append(json.loads(one.said.splitlines()[-1]))
-    found: dict[str, Any] = dict(every[-1])
+        whole.append(one.seconds)
+    found: dict[str, Any] = {**every[-1], "process": statistics.median(whole)}
     found["seconds"] = {stage: statistics.median(one["seconds"][stage] for one in every) for stage in found["seconds"]}
     return found
 

@@ -107,7 +107,7 @@ def compare(title: str, sides: tuple[str, str], runs: int, *, peers: bool) -> No
         print(f"  {'(c) msprobe applies':24} {_seconds(['--apply', *sides, mapping], runs)}")
     own = told(["--peer", "layermap", *sides], runs) if peers else None
     if own is not None:
-        print(f"  {'(d) layermap, aligning':24} {own['seconds']['layermap']:8.3f} s")
+        print(f"  {'(d) layermap, aligning':24} {own['seconds']['layermap']:8.3f} s ({own['process']:.3f} s)")
     small = (stages["nodes"] / 2) ** 2 < _MOST_PAIRS
     for name in PEERS if peers else ():
         plain = _seconds(["--peer", name, *sides], runs) if small else "too many pairs of nodes"
@@ -123,7 +123,7 @@ def _seconds(arguments: list[str], runs: int) -> str:
     if found is None:
         return f"fails, or takes over {LIMIT:.0f} s"
     found = (told(arguments, runs, LIMIT) if runs > 1 else found) or found
-    return f"{sum(found['seconds'].values()):8.3f} s"
+    return f"{sum(found['seconds'].values()):8.3f} s ({found['process']:.3f} s from start to end)"
 
 
 def _figures(found: Cost) -> str:
