@@ -88,7 +88,11 @@ def applied(npu: str, bench: str, mapping: str) -> dict[str, object]:
 
 
 def peer(name: str, npu: str, bench: str, *, help_it: bool) -> dict[str, object]:
-    """The seconds that a peer takes for two trees, reading left out; with help, repeated layers are folded."""
+    """The seconds that a peer takes for two trees, reading left out; with help, repeated layers are folded.
+
+    The collector is off for all of them, as it is in the command.
+    """
+    gc.disable()
     from matcher import align
     from suggest.read import BENCH, NPU, read
 
