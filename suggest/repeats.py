@@ -59,14 +59,15 @@ def _standing(path: str, stands: Mapping[str, str], known: dict[str, str]) -> st
 def counterparts(paths: Sequence[str], hit: Mapping[str, str], npu: Repeats, bench: Repeats) -> Iterator[str | None]:
     """The bench path of every NPU path, by what is known of the modules that stand for them; None for those without.
 
-    The steps that are other numbers in what is left out are the same on both sides, as no rule speaks of them.
+    The steps that are other numbers in what is left out are the same on both sides if no rule speaks of them; if one
+    does, what is found means nothing.
     """
     moved = npu.moved() | bench.moved()
     for path, stand in zip(paths, npu.standing(paths), strict=True):
         image = hit.get(stand)
         if image is not None and path != stand:
             numbers = (step for step in path.split(".") if step in moved)
-            image = ".".join([next(numbers) if step in moved else step for step in image.split(".")])
+            image = ".".join([next(numbers, step) if step in moved else step for step in image.split(".")])
         yield image
 
 

@@ -145,7 +145,7 @@ def whole(rows: Rows) -> Thin:
 def _thin(rows: Rows, stays: Sequence[int]) -> Thin:
     taker = _Taker(rows.params, stays)
     taker.take(rows.top, "")
-    numbers = {path: tuple(numbers) for path, numbers in sorted(taker.stands.items())}
+    numbers = {path: tuple(sorted(numbers)) for path, numbers in sorted(taker.stands.items())}
     return Thin(taker.names, taker.shapes, Repeats(numbers))
 
 
@@ -156,14 +156,14 @@ class _Taker:
         self.params, self.stays, self.staying = params, stays, frozenset(stays)
         self.names: list[str] = []
         self.shapes: dict[str, Params] = {}
-        self.stands: dict[str, list[int]] = defaultdict(list)
+        self.stands: dict[str, set[int]] = defaultdict(set)  # what is in a module may stand in several places
 
     def take(self, part: _Part, above: str) -> None:
         for path, items in part.lists().items() if self.stays else ():
             home = _below(above, path).partition(".")[2]
-            for number in sorted(items):
+            for number in items:
                 if number not in self.staying:
-                    self.stands[f"{home}{self.stays[bisect_left(self.stays, number) - 1]}"].append(number)
+                    self.stands[f"{home}{self.stays[bisect_left(self.stays, number) - 1]}"].add(number)
         for piece in part.pieces:
             if isinstance(piece, str):
                 self._lines(piece, above)

@@ -14,6 +14,7 @@ from suggest import read_thin, side_by_side
 from suggest.errors import ReadError
 from suggest.knowledge import Knowledge
 from suggest.read import read_pair
+from suggest.repeats import NONE, Repeats, counterparts
 from suggest.thin import rows_of
 
 LAYERS, EXPERTS = 24, 32
@@ -165,6 +166,9 @@ def test_rules_that_tell_layers_apart_take_the_whole(tmp_path: Path, monkeypatch
     assert not is_thin
     assert text == whole(npu, bench, monkeypatch)
     assert '"decoder.layers.7": "model.layers.8"' in text
+    npu = dumped(tmp_path / "measured" / "npu", megatron(60, 2), drift_at="")
+    bench = dumped(tmp_path / "measured" / "gpu", transformers(60, 2, first=1), drift_at="")
+    assert drafts(npu, bench) == (whole(npu, bench, monkeypatch), False)
 
 
 def test_formats_that_name_every_module_take_the_whole(tmp_path: Path) -> None:
@@ -249,3 +253,9 @@ def test_lists_within_lists_and_items_without_a_call_are_seen() -> None:
     assert found.seams == {*range(13), -1, 0, 8, 9}
     assert set(found.top.lists()) == {"Module"}
     assert set(found.top.lists()["Module"][3][0].lists()[""]) == set(range(9))
+
+
+def test_counterparts_that_mean_nothing_are_no_error() -> None:
+    """Rules may tell layers apart; the draft is thrown away then, but only after the results have been compared."""
+    repeats = Repeats({"l.2": (7,)})
+    assert list(counterparts(["l.2", "l.7", "x"], {"l.2": "m.2.2"}, repeats, NONE)) == ["m.2.2", "m.7.2", None]
