@@ -13,8 +13,9 @@ out, the walk to something in layer 17 is step for step the walk to the same in 
 at a place that has 17 instead. Whether the rules are such is looked at once they are there
 (`suggest.draft.Draft.speaks_for_all`); if not, the whole is drafted. Limits: dumps with APIs, which are placed by who
 called them, and with layers that msprobe renumbers are not thinned (`suggest.read_thin`); nor is what has too few equal
-modules for it to be worth the while. A confidence may differ from that of the whole in its last digit, since it counts
-how much of what is around is matched.
+modules for it to be worth the while. What is proven is the replay, not the choice: where names say little, fewer
+instances may be judged otherwise than all would be, and a confidence may differ in its last digit, since it counts how
+much of what is around is matched.
 """
 
 from __future__ import annotations
