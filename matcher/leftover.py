@@ -5,6 +5,7 @@ here and in the layers there. After the alignment, whatever is unmatched on both
 assigned once more across all levels. There are many more such pairs than good ones, so a pair must be worth more here
 (`Weights.leftover`). Nodes below two layers that are not each other's partners are only paired if they are the only
 ones of their kinds, and a module without parameters is not paired that one side has once and the other in every layer.
+What one pair takes along is no longer free for the next.
 """
 
 from __future__ import annotations
@@ -32,11 +33,10 @@ def pair_leftovers(aligner: Aligner, links: Links) -> Links:
     while found := _round(aligner, links | moved):
         taken = set(links.values()) | set(moved.values())
         for a, b in found:
-            if a in moved or b in taken:
-                continue
             subtree = expanded(aligner, ((a, b),))
-            moved |= subtree
-            taken.update(subtree.values())
+            if moved.keys().isdisjoint(subtree) and taken.isdisjoint(subtree.values()):
+                moved |= subtree
+                taken.update(subtree.values())
     return moved
 
 

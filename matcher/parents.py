@@ -6,7 +6,8 @@ stand inside each other (``Float16Module`` > ``GPTModel``), several nodes hold t
 aligned in order, by how much of their anchors they share and by their own names, outermost first.
 
 Above the repeated layers of a network only anchors inside numbered items count, so that a head that one side keeps
-beside the model does not tear ``GPTModel`` from ``Qwen2Model``.
+beside the model does not tear ``GPTModel`` from ``Qwen2Model``. Where the anchors name no counterpart, the one that the
+level-by-level alignment gave stays, if the two share nearly all of their anchors.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def pair_parents(aligner: Aligner, links: Links, moved: Links) -> Links:
             ):
                 result[x] = y
                 taken.add(y)
-    return result
+    open_ = {a: b for a, b in links.items() if a not in result and b not in taken and shared(a, b) > _HALF}
+    return result | {a: b for a, b in open_.items() if left.called[a] == right.called[b]}
 
 
 def _anchors(left: Tree, right: Tree, links: Links) -> Links:

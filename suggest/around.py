@@ -2,13 +2,15 @@
 
 What the given rules decide is settled; where the matcher saw it otherwise it is told so and looks again
 (`suggest.prior`). Its pairs that contradict the rules, or that are ruled out, fall. A module that loses its pair so
-takes its runner-up, if that is free and allowed.
+takes its runner-up, if that is free and allowed. A pair of its first look that the rules lead to stays, where the
+second found nothing for either module.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from matcher import Alignment, Evidence, Pair, Tree
@@ -78,9 +80,9 @@ def aligned(npu: Tree, bench: Tree, ground: Ground, first: Alignment, vocabulary
     agrees = all(partner_of.get(node) == partner for node, partner in settled.items())
     found = first if agrees else align_with(npu, bench, vocabulary, settled)
     taken = set(settled.values())
-    free = [
-        pair for pair in found.pairs if pair.npu not in settled and pair.npu not in alone and pair.bench not in taken
-    ]
+    free = _open(found.pairs, settled.keys() | alone, taken)
+    placed = [pair for pair in first.pairs if _stands_there(pair, first, ground.here, ground.there, ground.landing)]
+    free += _open(placed, settled.keys() | alone | {pair.npu for pair in free}, taken | {pair.bench for pair in free})
     partners = {pair.npu: pair.bench for pair in free} | settled
     banned = banned_scopes(ground, {ground.here.find(npu.paths[node]): bench.paths[b] for node, b in partners.items()})
     taken |= {pair.bench for pair in free}
@@ -92,6 +94,19 @@ def aligned(npu: Tree, bench: Tree, ground: Ground, first: Alignment, vocabulary
             taken.add(chosen.bench)
             pairs.append(chosen)
     return replace(found, pairs=tuple(sorted(pairs, key=lambda pair: pair.npu)))
+
+
+def _open(pairs: Iterable[Pair], held: AbstractSet[int], taken: AbstractSet[int]) -> list[Pair]:
+    """The pairs whose two modules are still to be had."""
+    return [pair for pair in pairs if pair.npu not in held and pair.bench not in taken]
+
+
+def _stands_there(pair: Pair, first: Alignment, here: Scopes, there: Scopes, landing: Landing) -> bool:
+    """Whether a pair of the first look is where the given rules let its module land: a second look, which knows more
+    of what is around it, does not tear it apart for nothing.
+    """
+    place = here.find(first.npu.paths[pair.npu])
+    return place is not None and landing.nodes[place] == there.find(first.bench.paths[pair.bench])
 
 
 def _given(known: Pair | None, node: int, partner: int) -> Pair:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 from matcher import Module, Tree
@@ -44,6 +44,33 @@ def mappings(draw: st.DrawFn) -> str:
 @pytest.mark.bulk
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(TREES, TREES, mappings())
+@example(  # a second look, told more, finds no counterpart for what the first let follow its parent
+    {
+        "attn": "Block",
+        "attn.0.0.gone": "Block",
+        "attn.0": "Block",
+        "0": "Attention",
+        "1.attn": "MLP",
+        "1.mlp": "Block",
+        "mlp.1": "Block",
+        "1.0": "Block",
+    },
+    {
+        "attn": "Block",
+        "mlp": "Attention",
+        "0": "Linear",
+        "mlp.mlp": "Attention",
+        "attn.attn.layers": "Linear",
+        "attn.attn.attn": "Linear",
+        "layers.attn.attn.mlp": "MLP",
+    },
+    '# ours\nTopLayer:\n  "attn":  "attn"\n',
+)
+@example(
+    {"attn.attn.attn": "Block", "mlp.attn.attn": "Block", "mlp.mlp.mlp": "Block", "attn.attn.mlp.mlp": "Block"},
+    {"attn.attn": "Block", "mlp.attn": "Block", "layers.mlp": "Block"},
+    '# ours\nTopLayer:\n  "attn":  "attn"\n',
+)
 def test_given_lines_stay_and_a_second_time_adds_nothing(npu: dict[str, str], bench: dict[str, str], text: str) -> None:
     left, right = source(npu), source(bench)
     try:
