@@ -40,8 +40,8 @@ class Repeats:
         """For every path, the path of the module that stands for it."""
         stands: dict[str, str] = {}
         for path, numbers in self.numbers.items():
-            above = path.rpartition(".")[0]
-            stands.update((f"{above}.{number}", path) for number in numbers)
+            above = path.removesuffix(path.rpartition(".")[2])
+            stands.update((f"{above}{number}", path) for number in numbers)
         known = {"": ""}
         for path in paths:
             yield _standing(path, stands, known) if stands else path

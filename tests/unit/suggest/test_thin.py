@@ -259,3 +259,10 @@ def test_counterparts_that_mean_nothing_are_no_error() -> None:
     """Rules may tell layers apart; the draft is thrown away then, but only after the results have been compared."""
     repeats = Repeats({"l.2": (7,)})
     assert list(counterparts(["l.2", "l.7", "x"], {"l.2": "m.2.2"}, repeats, NONE)) == ["m.2.2", "m.7.2", None]
+
+
+def test_a_list_that_is_the_model_itself_stands_for_others_too() -> None:
+    repeats = Repeats({"2": (7,), "2.experts.1": (5,)})
+    paths = ["2", "7", "7.mlp", "2.experts.5", "7.experts.5"]
+    assert list(repeats.standing(paths)) == ["2", "2", "2.mlp", "2.experts.1", "2.experts.1"]
+    assert list(counterparts(["7.mlp"], {"2.mlp": "2.ffn"}, repeats, repeats)) == ["7.ffn"]
